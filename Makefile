@@ -358,8 +358,8 @@ o2_TESTS := $(filter-out test_plugins,$(TESTS))
 $(eval $(call variant,asan,-O0 -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,tsan,-O0 -fsanitize=thread))
 tsan_TESTS := test_auto test_callbacks test_clear test_debug test_hotspots test_lists test_locks test_lost test_memory test_modules test_nesting \
-    test_passes test_phases test_plugins test_power test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
-    test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
+    test_passes test_phases test_plugins test_power test_process test_reader test_regions test_reports test_sequences test_signal test_soak \
+    test_stamps test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
 asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_baseline test_counters test_environment test_every_call test_facts \
     test_faults test_interrupted test_kernels test_merge test_open test_openmetrics test_softgpu_debug \
     test_softgpu_modules test_statistics)
@@ -489,7 +489,7 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 # test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
 ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_counters test_debug test_every test_every_call \
     test_faults test_gather test_hotspots test_interrupted test_lists test_locks test_minute test_night test_preload test_process test_reports \
-    test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
+    test_sequences test_signal test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 
 .PHONY: analysis
 analysis: $(ANALYSIS_PROGRAMS:%=$(BUILD)/tests/%) $(LOADED) | deps-analysis ## gcc's and clang's analysers, clang-tidy, cppcheck, valgrind
@@ -546,7 +546,7 @@ ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_
     test_statistics test_trace
 I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_phases test_every test_environment test_lost test_process test_reader \
     test_streams test_thread test_timeline test_softgpu test_softgpu_work
-MUSL_TESTS := $(I386_TESTS)
+MUSL_TESTS := $(I386_TESTS) test_signal
 
 # Whatever else is made in this directory waits for this, which empties it.
 $(BUILD)/%/complete: tests/cross.sh tests/apt.sh | deps-build deps-%

@@ -252,8 +252,8 @@
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
-       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, no report is written.
+       examples/preload.c is a library that calls zt_auto when it is loaded; LD_PRELOAD loads it into any
+       program. One that is killed writes no report. By a signal, tracing starts and ends: see FROM OUTSIDE.
 
    STREAMS
 
@@ -339,14 +339,14 @@
 
    ENVIRONMENT
 
-       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
-                                configuration's other one is ignored
+       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics: both, also if only one is set
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
        ZT_BASELINE              overrides config.baseline: "before.json", a report that this run is compared with
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
@@ -392,8 +392,8 @@
                        ROWS, THE TIMELINE
        Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
                        OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
-       Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
+       Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
+                       SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -719,14 +719,15 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
-   TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
    cannot be written, a message and the table go there, and zt_last_error has the message for functions that
    run at exit later. A report without a region is followed by what was seen and not measured: below a table
    on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
-   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start.
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format, or there is no such signal;
+   NOT_AVAILABLE if the signal is in use; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
+   otherwise the result of zeInit, or as zt_trace_start.
    Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
@@ -2186,6 +2187,9 @@ struct zt_auto_config {
     zt_trace_config trace;
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
+    const char *signal; /* "USR1" or "USR2": the first of these signals starts tracing, the next one
+                           writes the reports and stops, and so on; see FROM OUTSIDE. NULL: tracing starts
+                           at once. ZT_AUTO_SIGNAL in the environment overrides this. */
 };
 
 #endif /* ZETOOLS_TRACER */
@@ -2661,6 +2665,7 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <strings.h>
@@ -2712,6 +2717,22 @@ typedef siginfo_t zt__signal_information;
 #else
 typedef void zt__signal_information;
 #endif
+#ifndef SA_RESTART
+#define SA_RESTART 0x10000000
+#endif
+#ifndef SA_ONSTACK
+#define SA_ONSTACK 0x08000000
+#endif
+#ifdef SA_NOCLDSTOP
+typedef struct sigaction zt__signal_action;
+#else
+typedef struct zt__signal_action {
+    void (*sa_handler)(int signal);
+    zt__signal_set sa_mask;
+    int sa_flags;
+    void (*sa_restorer)(void);
+} zt__signal_action;
+#endif
 #ifndef __cplusplus
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
@@ -2721,6 +2742,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
 int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,
@@ -3460,6 +3482,25 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
+/* Why a signal cannot be caught. */
+typedef enum zt__signal_refusal {
+    ZT__SIGNAL_CAUGHT,
+    ZT__SIGNAL_UNKNOWN, /* it is none of USR1 and USR2 */
+    ZT__SIGNAL_HANDLED, /* the application has a handler of its own */
+    ZT__SIGNAL_IGNORED, /* the application, or who has started it, ignores it */
+    ZT__SIGNAL_BLOCKED, /* the calling thread blocks it */
+    ZT__SIGNAL_MISSING  /* the system has no such signals */
+} zt__signal_refusal;
+
+/* Installs a handler for a signal, "USR1" or "SIGUSR1" and so on, which ends a zt__await_signal for each arrival. Nothing
+   changes if the signal is in use. */
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
+
+/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
+ZT__PRIVATE void zt__await_signal(void);
+
+ZT__PRIVATE void zt__end_await(void);
+
 /* Returns a variable of the environment with which the user configures the library, or NULL. A program that
    has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
@@ -3742,6 +3783,63 @@ ZT__PRIVATE void zt__keep_loaded(void) {
 
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
+}
+
+static sem_t zt__arrivals;
+
+/* Runs at any moment on any thread of the application, also in a forked child, where nobody waits. */
+static void zt__note_arrival(int signal) {
+    int before = errno;
+    (void)signal;
+    sem_post(&zt__arrivals);
+    errno = before;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+    zt__signal_action action, before;
+    zt__signal_set blocked;
+    int number = 0;
+    uint32_t i;
+    name += strncmp(name, "SIG", 3) == 0 ? 3 : 0;
+    for (i = 0; i < ZT__COUNT_OF(signals); i++) {
+        number = strcmp(name, signals[i].name) == 0 ? signals[i].number : number;
+    }
+    if (!number) {
+        return ZT__SIGNAL_UNKNOWN;
+    }
+    sigaction(number, NULL, &before);
+    if (before.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    /* A forked child has inherited the handler. */
+    if (before.sa_handler != SIG_DFL && before.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    if (sigismember(&blocked, number)) {
+        return ZT__SIGNAL_BLOCKED;
+    }
+    zt__keep_loaded();
+    sem_init(&zt__arrivals, 0, 0);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = zt__note_arrival;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+    return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {
+    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+    }
+}
+
+ZT__PRIVATE void zt__end_await(void) {
+    sem_post(&zt__arrivals);
 }
 
 /* Returns whether the program has more rights than the user who runs it: its file has another user's
@@ -5871,6 +5969,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
+    X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -6823,6 +6922,15 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     (void)function; /* there is no fork */
     return 1;
 }
+
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    (void)name;
+    return ZT__SIGNAL_MISSING;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {}
+
+ZT__PRIVATE void zt__end_await(void) {}
 
 ZT__PRIVATE const char *zt__get_variable(const char *name) {
     return getenv(name);
@@ -10240,6 +10348,7 @@ struct zt_profiler {
     zt__probe_block *blocks;
     uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
+    int has_released_counters; /* its metric groups are not active any more */
     uint32_t activation;       /* number of changes of the pass */
     int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
     zt__map names;             /* to the records of regions, */
@@ -13797,6 +13906,14 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 
 /* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
 
+/* Deactivates the metric groups of a profiler. A tracer that is live holds executions meanwhile. */
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
+
+/* Leaves the lists that are not known to be reset or destroyed to the application, which may go on executing them unseen:
+   what is on its way there is lost, and what the device may write to is never freed. Returns how many probes have
+   something there. No other thread uses the profiler. */
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
@@ -13814,8 +13931,15 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 
 /* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    if (profiler->device && !profiler->has_released_counters) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+        profiler->has_released_counters = 1;
+    }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
@@ -13829,9 +13953,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
-    if (profiler->device) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
-    }
+    zt__release_counters(profiler);
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -13907,6 +14029,32 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
+    uint64_t left = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        if (!recording->list || recording->is_queue || !recording->first) {
+            continue;
+        }
+        zt__lose_samples(profiler, recording,
+                         recording->state == ZT__RECORDING_OPEN ? ZT_DROPPED_NEVER_RAN : ZT_LOST_OVERWRITTEN);
+        for (probe = recording->first; probe; probe = probe->next) {
+            /* Around a launch that signals an event of the application, the device writes nothing. */
+            probe->may_be_written |= !probe->way->is_foreign;
+            left += !probe->way->is_foreign;
+        }
+        recording->first = recording->last = recording->unread = NULL;
+        recording->witness = recording->polled = NULL;
+        recording->count = 0;
+        recording->is_look_due = recording->has_ended = recording->is_unordered = 0;
+        zt__chain_recording(profiler, recording);
+    }
+    zt__unlock(&profiler->mutex);
+    return left;
 }
 
 /* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
@@ -27452,6 +27600,7 @@ typedef struct zt__tracer {
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
     int lends_events;                       /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
+    uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
@@ -28763,12 +28912,16 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
     ze_result_t result;
+    int is_stopping;
     if (found || !tracer->automatic ||
         !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
-    if (found) { /* another thread was faster */
+    zt__lock(&tracer->mutex);
+    is_stopping = tracer->is_stopping;
+    zt__unlock(&tracer->mutex);
+    if (found || is_stopping) { /* another thread was faster */
         zt__unlock_timed(&tracer->opening);
         return found;
     }
@@ -29496,7 +29649,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
     const void *runs_on;
-    uint32_t count;
+    uint32_t i, count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
@@ -29514,6 +29667,13 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
+    }
+    if (!result && lists) {
+        zt__lock(&frame->tracer->mutex);
+        for (i = 0; i < count; i++) {
+            frame->tracer->unseen_executions += !zt__find_known_list(frame->tracer, lists[i]);
         }
         zt__unlock(&frame->tracer->mutex);
     }
@@ -30327,6 +30487,9 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
    of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
+/* Called when a tracer is destroyed: a later one may have its address, and has had none of its calls. */
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer);
+
 #endif
 
 /* ==== tracer/dispatcher.c =============================================================================== */
@@ -30671,6 +30834,17 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
+}
+
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer) {
+    zt__frame *frame;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
+        if (frame->tracer == tracer) {
+            frame->tracer = NULL;
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
 }
 
 #endif
@@ -31035,9 +31209,11 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 /* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given, uint32_t timeline);
 
-/* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
-   observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
+/* Stops the sampling of hot spots, which depends on the tracer. While calls are still observed, measures no more
+   launches, and waits for those that the application may find signalled before they are read. */
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller);
+
+/* Stops measuring, releases the events that probes keep, and stops the tracer. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
@@ -31091,6 +31267,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
 ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
+    zt__forget_tracer(tracer);
     zt__forget_everything(tracer);
     while (tracer->devices) {
         zt__traced_device *device = tracer->devices;
@@ -31329,8 +31506,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
-    zt__wait wait;
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (; device; device = zt__next_measured(tracer, device)) {
@@ -31352,6 +31528,15 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL);
             }
         }
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
+    zt__wait wait;
+    zt__traced_device *device;
+    ze_result_t result = zt__stop_measuring(tracer, caller);
+    if (zt__load(&tracer->is_live)) {
         zt__end_loans(tracer, NULL, NULL, NULL);
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
@@ -32324,6 +32509,11 @@ ZT__PRIVATE void zt__measure_own_time(const zt_profiler *profiler, double *open_
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
+/* Of a tracer of zt_auto: %llu is their number. */
+#define ZT__UNSEEN_EXECUTIONS                                                                                \
+    "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
+    "seen."
+
 /* Notes why there are no regions. */
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
 
@@ -32411,12 +32601,18 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    uint64_t unseen_executions = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (tracer && tracer->automatic) {
+        zt__lock(&tracer->mutex);
+        unseen_executions = tracer->unseen_executions;
+        zt__unlock(&tracer->mutex);
+    }
     if (start_result != 0) {
         zt__add_note(
             document, note,
@@ -32439,6 +32635,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (unseen_executions > 0) {
+        zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
@@ -42435,19 +42634,29 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 /* ==== open/automatic.c ================================================================================== */
 
-/* zt_auto: tracing that reports at exit. */
+/* zt_auto: tracing that reports at exit, or when a signal ends it. */
 
 #ifdef ZETOOLS_TRACER
 
-/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
+/* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
-    long process;       /* that called zt_auto: a forked child reports nothing */
+    long process;       /* that called zt_auto: a forked child reports nothing. 0: nothing is kept */
     zt_config config;   /* of each profiler */
-    const char *report; /* the path of the first report, or "-" */
+    zt_trace_config trace;
+    zt_hook hooks[ZT__MAX_HOOKS];
+    int samples_hotspots;
+    const char *report;       /* the path of the first report, or "-" */
+    const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
+    zt__system_thread thread; /* waits for it */
+    int has_thread;
+    int is_ending; /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
+
+/* Held while tracing begins or ends. */
+static zt__timed_mutex zt__beginning = {ZT__MUTEX_INITIALIZER, 0, 0};
 
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
@@ -42459,37 +42668,88 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
+/* Stores where the strings of the application are kept, and returns their number. */
+static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
+    const char **kept[] = {
+        &automatic->report,         &automatic->signal,         &automatic->config.groups,
+        &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
+        &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
+    uint32_t i, count = ZT__COUNT_OF(kept);
+    memcpy((void *)texts, (const void *)kept, sizeof kept);
+    for (i = 0; i < ZT__MAX_HOOKS; i++) {
+        texts[count++] = &automatic->hooks[i].call;
+    }
+    return count;
+}
+
 static void zt__clear_auto(void) {
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.baseline);
+    const char **texts[10 + ZT__MAX_HOOKS];
+    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
+    }
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
+
+/* Keeps a configuration. Returns 0 without memory. */
+static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
+    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i, count;
+    int has_memory = 1;
+    memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
+    zt__automatic.report = report;
+    zt__automatic.signal = signal;
+    zt__automatic.config = config->profiler;
+    if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
+        zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
+    }
+    zt__automatic.trace = config->trace;
+    if (config->trace.hooks && config->trace.hook_count <= ZT__MAX_HOOKS) { /* else the start refuses them */
+        memcpy(zt__automatic.hooks, config->trace.hooks, config->trace.hook_count * sizeof(zt_hook));
+        zt__automatic.trace.hooks = zt__automatic.hooks;
+    }
+    zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
+    count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        has_memory &= zt__keep_text(texts[i]);
+    }
+    return has_memory;
+}
+
+/* ---- reports ---------------------------------------------------------------------------------------------- */
 
 static void zt__print_auto_note(zt__document *document, const char *text) {
     (void)document;
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
-   reverse order, and zt_auto has called zeInit before it registered this one. */
-static void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
+static void zt__print_why_no_device(zt__tracer *tracer) {
+    uint64_t launches, executions;
+    zt__lock(&tracer->mutex);
+    launches = tracer->counts.launches;
+    executions = tracer->unseen_executions;
+    zt__unlock(&tracer->mutex);
+    if (launches) {
+        zt__print_message(
+            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
+            "which device these are, so there is no report. Update the loader.",
+            (unsigned long long)launches);
+    } else if (executions) {
+        zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
+                          (unsigned long long)executions);
+    } else if (zt__automatic.signal) {
+        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+    } else {
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    }
+}
+
+/* Writes the reports of what was traced, and why there is none. */
+static void zt__write_auto_reports(zt__tracer *tracer) {
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
     zt__file_path path;
-    int is_table_seen = 0, is_sampling = 0;
-    if (!tracer || zt__automatic.process != zt__get_process_id()) {
-        return;
-    }
-    if (zt__is_inside_hook()) {
-        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
-                          "callbacks.");
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
+    int is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
     }
@@ -42507,42 +42767,234 @@ static void zt__end_auto(void) {
                 zt__note_why_empty(&document, zt__print_auto_note);
                 zt__note_elsewhere(&document, zt__print_auto_note);
             }
-            is_sampling |= zt__is_sampling(device->profiler);
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+        zt__print_why_no_device(tracer);
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
                           (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
-    if (is_sampling || !zt__abandon_calls(tracer)) {
-        return; /* another thread still needs the tracer and its profilers */
+}
+
+/* ---- beginning and ending --------------------------------------------------------------------------------- */
+
+static ze_result_t zt__begin_auto(void) {
+    zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
+    zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    ze_result_t result;
+    if (!tracer) {
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
+    tracer->automatic = &zt__automatic.config;
+    tracer->samples_hotspots = zt__automatic.samples_hotspots;
+    result = zt__start_tracer(tracer, &zt__automatic.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        return result;
+    }
+    zt__automatic.tracer = tracer;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
+   tracer or its profilers. */
+static int zt__detach_auto(zt__tracer *tracer) {
+    zt__traced_device *device;
+    int is_needed = 0;
+    for (device = tracer->devices; device; device = device->next) {
+        is_needed |= device->profiler &&
+                     (zt__is_sampling(device->profiler) || !zt__stop_thread(&device->profiler->thread));
+    }
+    return !is_needed && zt__abandon_calls(tracer);
+}
+
+/* Closes the profilers of a tracer that was detached, and destroys it. */
+static void zt__close_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             zt_close(device->profiler);
         }
     }
     zt__destroy_tracer(tracer);
+    zt__automatic.tracer = NULL;
+}
+
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
+   still observed, which wait for it. */
+static void zt__stop_auto(zt__tracer *tracer) {
+    zt__traced_device *device;
+    zt__stop_measuring(tracer, "zt_auto");
+    if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_collect(device->profiler, tracer->wait_timeout_ns);
+        zt__release_counters(device->profiler);
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+}
+
+/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+static uint64_t zt__leave_process(zt__tracer *tracer) {
+    zt__traced_device *device;
+    uint64_t left = 0;
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        device->profiler->config.thread = 0; /* it has ended */
+        left += zt__leave_lists(device->profiler);
+    }
+    return left;
+}
+
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
+static void zt__end_auto(void) {
+    const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__tracer *tracer;
+    if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
+        return;
+    }
+    if (zt__is_inside_hook() || zt__is_owner(&zt__beginning)) {
+        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
+                          "callbacks.");
+        return;
+    }
+    if (!zt__lock_until(&zt__beginning, zt__deadline(longest_ns))) {
+        zt__print_message(
+            "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
+        return;
+    }
+    tracer = zt__automatic.tracer;
+    zt__automatic.is_ending = 1;
+    if (tracer) {
+        zt__stop_tracer(tracer, "zt_auto");
+        zt__write_auto_reports(tracer);
+    }
+    zt__unlock_timed(&zt__beginning);
+    if (zt__automatic.has_thread) {
+        zt__end_await();
+        zt__join_system_thread(zt__automatic.thread);
+    }
+    if (tracer && !zt__detach_auto(tracer)) {
+        return;
+    }
+    if (tracer) {
+        zt__close_auto();
+    }
     zt__clear_auto();
 }
 
+static void zt__print_why_nothing(void) {
+    const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
+    zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+}
+
+/* ---- by a signal ------------------------------------------------------------------------------------------ */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* Writes the reports, and closes what a tracer that was stopped has made. */
+static void zt__end_look(zt__tracer *tracer) {
+    uint64_t left;
+    if (!zt__detach_auto(tracer)) {
+        zt__print_message(
+            "zt_auto: nothing is traced any more, but a thread still runs in the library. The next %s writes "
+            "the reports.",
+            zt__automatic.signal);
+        return;
+    }
+    left = zt__leave_process(tracer);
+    zt__write_auto_reports(tracer);
+    if (left) {
+        zt__print_message(
+            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "executed again.",
+            (unsigned long long)left, left == 1 ? "" : "es",
+            left == 1 ? "keeps its event" : "keep their events");
+    }
+    zt__close_auto();
+    zt__print_message("zt_auto: tracing has ended.");
+}
+
+/* Begins or ends to trace. */
+static void zt__follow_signal(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    if (tracer) {
+        zt__stop_auto(tracer);
+        zt__end_look(tracer);
+    } else if (zt__begin_auto() == ZE_RESULT_SUCCESS) {
+        zt__print_message("zt_auto: tracing has begun. The next %s ends it.", zt__automatic.signal);
+    } else {
+        zt__print_why_nothing();
+    }
+}
+
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
+    int goes_on;
+    (void)argument;
+    do {
+        zt__await_signal();
+        zt__lock_until(&zt__beginning, UINT64_MAX);
+        goes_on = !zt__automatic.is_ending;
+        if (goes_on) {
+            zt__follow_signal();
+        }
+        zt__unlock_timed(&zt__beginning);
+    } while (goes_on);
+    return 0;
+}
+
+#endif
+
+/* Begins to wait for the signal. */
+static ze_result_t zt__await_signals(void) {
+#ifdef ZETOOLS_NO_THREADS
+    return zt__report(NULL, NO_SIGNAL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zt__automatic.signal,
+                      "ZETOOLS_NO_THREADS is defined");
+#else
+    static const struct {
+        ze_result_t result;
+        const char *reason;
+    } refusals[] = {
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "the system starts no thread"}, /* CAUGHT */
+        {ZE_RESULT_ERROR_INVALID_ARGUMENT, "it is neither USR1 nor USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the program has a handler for it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "it is ignored: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the thread that calls zt_auto blocks it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this system has no such signals"},
+    };
+    zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
+    if (refusal == ZT__SIGNAL_CAUGHT && zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL)) {
+        zt__automatic.has_thread = 1;
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(NULL, NO_SIGNAL, refusals[refusal].result, zt__automatic.signal,
+                      refusals[refusal].reason);
+#endif
+}
+
+/* ---- zt_auto ---------------------------------------------------------------------------------------------- */
+
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
+    static const zt__timed_mutex unlocked = {ZT__MUTEX_INITIALIZER, 0, 0};
     static int ends_at_exit;
     zt_auto_config config;
-    const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    zt_config *kept = &zt__automatic.config, complete;
+    const char *path = zt__get_variable("ZT_AUTO"), *signal = zt__get_variable("ZT_AUTO_SIGNAL");
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    zt__tracer *tracer = NULL;
     ze_result_t result;
-    int has_memory;
     zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
-    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == zt__get_process_id())) {
+    if (!signal) {
+        signal = config.signal;
+    }
+    if (zt__is_off(path) || (zt__automatic.process && zt__automatic.process == zt__get_process_id())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
@@ -42571,34 +43023,28 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__automatic.report = path;
-    *kept = config.profiler;
-    if (!kept->timeline && zt__shows_timeline(path)) {
-        kept->timeline = ZT__REPORT_TIMELINE;
-    }
-    has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&kept->groups);
-    has_memory &= zt__keep_text(&kept->metrics);
-    has_memory &= zt__keep_text(&kept->columns);
-    has_memory &= zt__keep_text(&kept->baseline);
-    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
-    if (has_memory) {
-        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    }
-    if (!tracer) {
+    zt__beginning = unlocked; /* a forked child may have inherited it locked */
+    if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = kept;
-    tracer->samples_hotspots = hotspots ? !zt__is_off(hotspots) : config.hotspots;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    result = zt__begin_auto();
+    if (result == ZE_RESULT_SUCCESS && zt__automatic.signal) {
+        /* Mistakes in the configuration show now, and not when the process is looked at days later. */
+        zt__stop_auto(zt__automatic.tracer);
+        if (zt__detach_auto(zt__automatic.tracer)) {
+            zt__leave_process(zt__automatic.tracer);
+            zt__close_auto();
+            result = zt__await_signals();
+        } else {
+            result = zt__report(NULL, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_auto");
+        }
+    }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
         zt__clear_auto();
         return result;
     }
     zt__automatic.process = zt__get_process_id();
-    zt__automatic.tracer = tracer;
     if (!ends_at_exit) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
@@ -42613,8 +43059,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     }
 #endif
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
-        zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+        zt__print_why_nothing();
     }
     return result;
 }
@@ -46374,6 +46819,56 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   FROM OUTSIDE
+
+       A program that runs for days can be looked at for a minute:
+
+           ZT_AUTO=run.html ZT_AUTO_SIGNAL=USR2 LD_PRELOAD=$PWD/libzt_auto.so ./server &
+           kill -USR2 $!      starts tracing
+           sleep 60
+           kill -USR2 $!      writes run.html, and stops
+
+       The first signal starts tracing, the next one ends it, and so on. A look begins with nothing: its reports
+       have what was launched in it alone. The files of a second look are run.2.html and so on, after those of
+       the first: no report is overwritten. Messages on standard error state that tracing has begun, what was
+       written, and that tracing has ended. Work is done on a thread of the library, which sleeps until the signal
+       comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
+       and its tracing layer is off, where the loader can switch it off.
+
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows then. If
+       the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
+       signal.
+
+       The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
+       blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
+       A handler that the program installs later replaces that of the library, so that a look does not begin, or
+       does not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       that the system chooses for the signal; others are restarted.
+
+       What was there before a look:
+
+       kernels, modules              are named and described at their first launch
+       lists                         are measured from the next launch that is appended. Loaders that cannot query
+                                     their device (without zeCommandListGetContextHandle) need lists that are
+                                     created in the look: launches on others are counted
+       lists that were recorded      are not measured until they are recorded again: executions are counted
+       events                        are not lent: see TRACED LAUNCHES
+       graphs                        are named by their numbers
+       pointers to functions of the  are not seen, unless an earlier look has returned them
+       driver
+
+       At the end of a look, all that it has made is destroyed, with one exception. The program may go on executing
+       a list that was recorded in the look and is neither reset nor destroyed. So the events, time stamps and
+       queries of its launches stay, and are never used again, because nobody sees any more whether the list or its
+       context is still there. A message has the number of these launches. Each look may leave as many, and the
+       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as it was recorded: with metrics, its launches do not
+       overlap. What it had on its way when the look ended, and was not collected within config.wait_timeout_ns,
+       is lost (ZT_LOST_OVERWRITTEN).
+
+       Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -46457,6 +46952,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
+       Under ZT_AUTO_SIGNAL, log functions also run on the library's thread that follows the signal.
+
        Calls with another profiler wait as elsewhere, so two sample functions must not wait for each other.
        While a sample function runs, no other thread collects. While a log function of a debugger runs,
        other calls with the debugger may wait. Keep both short.
@@ -46487,8 +46984,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
+       exit, while a look ends  the end of the look (see FROM OUTSIDE)                    30 seconds
+
        Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
-       from opening or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
+       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
 */
@@ -46512,6 +47011,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
+       - ZT_AUTO_SIGNAL is refused: Windows has no such signals.
        - ZETOOLS_CONNECTORS does nothing: names from ITT and Kokkos are not known.
        - A report cannot be replaced while another program has it open without sharing.
 */
@@ -46531,6 +47031,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes
        opening, of a tracer          opening profilers for zt_auto                        yes     yes
+       beginning, of zt_auto         beginning and ending to trace, by signals            yes     yes
        delivering, of a debugger     delivering events                                    no      yes
        session, of a debugger        calls of the driver with it, events, modules         yes     yes
 
@@ -46554,8 +47055,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Order and exceptions:
 
-       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
-         and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
+       - `beginning` comes before all others, `delivering` and `reading` before `session`, `opening` before the
+         locks of the opened profiler and the mutex of the tracer. zt_merge locks two collectors, the one of the
+         lower address first.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
@@ -46681,4 +47183,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 17402ffc5c482b2e */
+/* Joined from src/ by src/join.py: 9e7bbece9c2421ea */

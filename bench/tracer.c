@@ -1,17 +1,19 @@
 /* What a tracer costs a program whose launches it leaves alone: an idle one, which filters everything out,
-   and one that was stopped. Programs of the same launches take turns: untraced, with the tracing layer off;
-   with empty callbacks in the layer, which is what the loader itself costs; idle; stopped. Each is a process
+   one that was stopped, and one of zt_auto that waits for a signal. Programs of the same launches take turns:
+   untraced, with the tracing layer off; with the layer on, and nothing in it; with empty callbacks in the layer,
+   which is what the loader itself costs; idle; stopped; waiting for the first signal; for the third. Each is a process
    of its own, for loaders before 1.15.7 turn the layer on as they are initialised. */
 #define ZETOOLS_TRACER
 #define ZETOOLS_IMPLEMENTATION
 #include "bench.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROUNDS = 9, BLOCKS = 9, LISTS = 50 /* of a block */, LAUNCHES = 64 /* of a list */ };
 
-typedef enum mode { UNTRACED, EMPTY, IDLE, STOPPED, MODES } mode;
+typedef enum mode { UNTRACED, LAYER, EMPTY, IDLE, STOPPED, WAITING, LOOKED_AT, MODES } mode;
 
 typedef struct launcher {
     ze_module_handle_t module;
@@ -42,26 +44,53 @@ static void do_nothing(ze_command_list_append_launch_kernel_params_t *parameters
 }
 
 /* The loader's layer alone, around the same launches. */
-static void register_empty_callbacks(void) {
-    zel_tracer_desc_t desc = {ZEL_STRUCTURE_TYPE_TRACER_DESC, NULL, NULL};
-    zel_tracer_handle_t tracer;
+static void enable_layer(void) {
     ze_result_t(ZE_APICALL * enable)(void);
     zt__find_loader_symbol("zelEnableTracingLayer", &enable);
     if (enable)
         CHECK(enable());
+}
+
+static void register_empty_callbacks(void) {
+    zel_tracer_desc_t desc = {ZEL_STRUCTURE_TYPE_TRACER_DESC, NULL, NULL};
+    zel_tracer_handle_t tracer;
     CHECK(zelTracerCreate(&desc, &tracer));
     CHECK(zelTracerCommandListAppendLaunchKernelRegisterCallback(tracer, ZEL_REGISTER_PROLOGUE, do_nothing));
     CHECK(zelTracerCommandListAppendLaunchKernelRegisterCallback(tracer, ZEL_REGISTER_EPILOGUE, do_nothing));
     CHECK(zelTracerSetEnabled(tracer, 1));
 }
 
-static void trace(mode wanted, zt_profiler *profiler) {
+/* Sends the signal, and waits until tracing has begun or ended. */
+static void signal_auto(int is_traced) {
+    int is_done = 0;
+    NEED(raise(SIGUSR2) == 0);
+    while (!is_done) {
+        zt__lock_until(&zt__beginning, UINT64_MAX);
+        is_done = (zt__automatic.tracer != NULL) == is_traced;
+        zt__unlock_timed(&zt__beginning);
+    }
+}
+
+static void trace(mode wanted, zt_profiler *profiler, launcher *l) {
     zt_trace_config config = {0};
     config.names = "!*";
     if (wanted == UNTRACED)
         return;
-    if (wanted == EMPTY) {
-        register_empty_callbacks();
+    if (wanted == LAYER || wanted == EMPTY) {
+        enable_layer();
+        if (wanted == EMPTY)
+            register_empty_callbacks();
+        return;
+    }
+    if (wanted == WAITING || wanted == LOOKED_AT) {
+        setenv("ZT_AUTO", "/dev/null", 1);
+        setenv("ZT_AUTO_SIGNAL", "USR2", 1);
+        CHECK(zt_auto(NULL));
+        if (wanted == LOOKED_AT) {
+            signal_auto(1);
+            run_lists(l, 1);
+            signal_auto(0);
+        }
         return;
     }
     CHECK(zt_trace_start(profiler, &config));
@@ -79,7 +108,7 @@ static double measure(mode wanted, const char *program) {
     profiler = open_profiler(NULL);
     load_kernel(program, "saxpy", &l.module, &l.kernel);
     CHECK(zeCommandListCreate(gpu.context, gpu.device, &desc, &l.list));
-    trace(wanted, profiler);
+    trace(wanted, profiler, &l);
     run_lists(&l, LISTS);
     for (int i = 0; i < BLOCKS; i++) {
         double begin = processor_ns();
@@ -129,10 +158,15 @@ int main(int argc, char **argv) {
         }
     printf("a launch: untraced %.0f ns, empty callbacks %.0f ns, ", median(times[UNTRACED], ROUNDS),
            median(times[EMPTY], ROUNDS));
-    printf("idle tracer %.0f ns, stopped tracer %.0f ns\n", median(times[IDLE], ROUNDS),
-           median(times[STOPPED], ROUNDS));
+    printf("idle tracer %.0f ns, stopped tracer %.0f ns, empty layer %.0f ns, ", median(times[IDLE], ROUNDS),
+           median(times[STOPPED], ROUNDS), median(times[LAYER], ROUNDS));
+    printf("waiting for a signal %.0f ns, after a look %.0f ns\n", median(times[WAITING], ROUNDS),
+           median(times[LOOKED_AT], ROUNDS));
     put_ratio("tracer_layer", median(ratios[EMPTY], ROUNDS), STATED, 0);
     put_ratio("tracer_idle", median(ratios[IDLE], ROUNDS), STATED, 0);
     put_ratio("tracer_stopped", median(ratios[STOPPED], ROUNDS), STATED, 0);
+    put_ratio("tracer_waiting", median(times[WAITING], ROUNDS) - median(times[LAYER], ROUNDS), AT_MOST, 20);
+    put_ratio("tracer_looked_at", median(times[LOOKED_AT], ROUNDS) - median(times[LAYER], ROUNDS), AT_MOST,
+              20);
     return EXIT_SUCCESS;
 }

@@ -80,13 +80,25 @@ static void test_a_thread_of_another_copy_is_stopped(void **state) {
     assert_int_equal(count_threads_left(threads), threads);
 }
 
+/* Without a thread, nobody follows a signal. */
+static void test_a_signal_is_refused(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.signal = "USR2";
+    capture_output();
+    ze_result_t result = zt_auto(&config);
+    assert_true(captured_output() > 0); /* zt_auto prints why nothing is traced */
+    assert_int_equal(result, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_contains(zt_last_error(NULL), "[NO_SIGNAL]");
+    assert_contains(zt_last_error(NULL), "ZETOOLS_NO_THREADS is defined");
+}
+
 int main(void) {
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     const struct CMUnitTest tests[] = {
-        TEST(test_reader_is_refused),
-        TEST(test_polling_works),
-        TEST(test_no_thread_collects),
-        TEST(test_a_thread_of_another_copy_is_stopped),
+        TEST(test_reader_is_refused),   TEST(test_polling_works),
+        TEST(test_no_thread_collects),  TEST(test_a_thread_of_another_copy_is_stopped),
+        TEST(test_a_signal_is_refused),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -127,6 +127,27 @@ static void test_threads_sleep_by_the_monotonic_clock(void **state) {
     assert_int_equal(waits.deadlines_by_other_clock, 0);
 }
 
+/* The library knows the layout of a structure that strict modes hide: the system calls its handler again and again, and
+   the library finds the handlers of others. */
+static void do_nothing(int number) {
+    (void)number;
+}
+
+static void test_a_signal_is_caught(void **state) {
+    (void)state;
+    assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_CAUGHT);
+    for (int i = 0; i < 3; i++) {
+        raise(SIGUSR2);
+        zt__await_signal();
+    }
+    assert_int_equal(zt__catch_signal("SIGUSR2"), ZT__SIGNAL_CAUGHT); /* the handler is the library's own */
+    assert_true(signal(SIGUSR2, do_nothing) != SIG_DFL);
+    assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_HANDLED);
+    assert_true(signal(SIGUSR2, SIG_IGN) == do_nothing);
+    assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_IGNORED);
+    assert_true(signal(SIGUSR2, SIG_DFL) == SIG_IGN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_compiled_as_it_has_to_be),
@@ -134,6 +155,7 @@ int main(void) {
         TEST(test_the_reader_of_a_stream_blocks_signals),
         TEST(test_the_threads_of_the_application_do_not),
         TEST(test_threads_sleep_by_the_monotonic_clock),
+        TEST(test_a_signal_is_caught),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

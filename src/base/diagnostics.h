@@ -142,6 +142,7 @@
     X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
+    X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \

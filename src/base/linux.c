@@ -198,6 +198,63 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
+static sem_t zt__arrivals;
+
+/* Runs at any moment on any thread of the application, also in a forked child, where nobody waits. */
+static void zt__note_arrival(int signal) {
+    int before = errno;
+    (void)signal;
+    sem_post(&zt__arrivals);
+    errno = before;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+    zt__signal_action action, before;
+    zt__signal_set blocked;
+    int number = 0;
+    uint32_t i;
+    name += strncmp(name, "SIG", 3) == 0 ? 3 : 0;
+    for (i = 0; i < ZT__COUNT_OF(signals); i++) {
+        number = strcmp(name, signals[i].name) == 0 ? signals[i].number : number;
+    }
+    if (!number) {
+        return ZT__SIGNAL_UNKNOWN;
+    }
+    sigaction(number, NULL, &before);
+    if (before.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    /* A forked child has inherited the handler. */
+    if (before.sa_handler != SIG_DFL && before.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    if (sigismember(&blocked, number)) {
+        return ZT__SIGNAL_BLOCKED;
+    }
+    zt__keep_loaded();
+    sem_init(&zt__arrivals, 0, 0);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = zt__note_arrival;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+    return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {
+    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+    }
+}
+
+ZT__PRIVATE void zt__end_await(void) {
+    sem_post(&zt__arrivals);
+}
+
 /* Returns whether the program has more rights than the user who runs it: its file has another user's
    (set-user-ID), or capabilities. */
 static int zt__has_extra_rights(void) {

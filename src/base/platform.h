@@ -143,6 +143,25 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
+/* Why a signal cannot be caught. */
+typedef enum zt__signal_refusal {
+    ZT__SIGNAL_CAUGHT,
+    ZT__SIGNAL_UNKNOWN, /* it is none of USR1 and USR2 */
+    ZT__SIGNAL_HANDLED, /* the application has a handler of its own */
+    ZT__SIGNAL_IGNORED, /* the application, or who has started it, ignores it */
+    ZT__SIGNAL_BLOCKED, /* the calling thread blocks it */
+    ZT__SIGNAL_MISSING  /* the system has no such signals */
+} zt__signal_refusal;
+
+/* Installs a handler for a signal, "USR1" or "SIGUSR1" and so on, which ends a zt__await_signal for each arrival. Nothing
+   changes if the signal is in use. */
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
+
+/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
+ZT__PRIVATE void zt__await_signal(void);
+
+ZT__PRIVATE void zt__end_await(void);
+
 /* Returns a variable of the environment with which the user configures the library, or NULL. A program that
    has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);

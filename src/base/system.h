@@ -38,6 +38,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <strings.h>
@@ -89,6 +90,22 @@ typedef siginfo_t zt__signal_information;
 #else
 typedef void zt__signal_information;
 #endif
+#ifndef SA_RESTART
+#define SA_RESTART 0x10000000
+#endif
+#ifndef SA_ONSTACK
+#define SA_ONSTACK 0x08000000
+#endif
+#ifdef SA_NOCLDSTOP
+typedef struct sigaction zt__signal_action;
+#else
+typedef struct zt__signal_action {
+    void (*sa_handler)(int signal);
+    zt__signal_set sa_mask;
+    int sa_flags;
+    void (*sa_restorer)(void);
+} zt__signal_action;
+#endif
 #ifndef __cplusplus
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
@@ -98,6 +115,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
 int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,

@@ -231,6 +231,15 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return 1;
 }
 
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    (void)name;
+    return ZT__SIGNAL_MISSING;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {}
+
+ZT__PRIVATE void zt__end_await(void) {}
+
 ZT__PRIVATE const char *zt__get_variable(const char *name) {
     return getenv(name);
 }

@@ -90,6 +90,9 @@ struct zt_auto_config {
     zt_trace_config trace;
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
+    const char *signal; /* "USR1" or "USR2": the first of these signals starts tracing, the next one
+                           writes the reports and stops, and so on; see FROM OUTSIDE. NULL: tracing starts
+                           at once. ZT_AUTO_SIGNAL in the environment overrides this. */
 };
 
 #endif /* ZETOOLS_TRACER */

@@ -252,8 +252,8 @@
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
-       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, no report is written.
+       examples/preload.c is a library that calls zt_auto when it is loaded; LD_PRELOAD loads it into any
+       program. One that is killed writes no report. By a signal, tracing starts and ends: see FROM OUTSIDE.
 
    STREAMS
 
@@ -339,14 +339,14 @@
 
    ENVIRONMENT
 
-       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
-                                configuration's other one is ignored
+       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics: both, also if only one is set
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
        ZT_BASELINE              overrides config.baseline: "before.json", a report that this run is compared with
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
@@ -392,8 +392,8 @@
                        ROWS, THE TIMELINE
        Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
                        OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
-       Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
+       Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
+                       SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS

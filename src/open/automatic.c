@@ -1,4 +1,4 @@
-/* zt_auto: tracing that reports at exit. */
+/* zt_auto: tracing that reports at exit, or when a signal ends it. */
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -9,27 +9,40 @@
 #include "base/shared.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "open/requests.h"
 #include "regions/configuration.h"
+#include "regions/ending.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "results/results.h"
 #include "tracer/dispatcher.h"
+#include "tracer/lists.h"
 #include "tracer/sampling.h"
 #include "tracer/starting.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
 
-/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
+/* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
-    long process;       /* that called zt_auto: a forked child reports nothing */
+    long process;       /* that called zt_auto: a forked child reports nothing. 0: nothing is kept */
     zt_config config;   /* of each profiler */
-    const char *report; /* the path of the first report, or "-" */
+    zt_trace_config trace;
+    zt_hook hooks[ZT__MAX_HOOKS];
+    int samples_hotspots;
+    const char *report;       /* the path of the first report, or "-" */
+    const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
+    zt__system_thread thread; /* waits for it */
+    int has_thread;
+    int is_ending; /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
+
+/* Held while tracing begins or ends. */
+static zt__timed_mutex zt__beginning = {ZT__MUTEX_INITIALIZER, 0, 0};
 
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
@@ -41,37 +54,88 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
+/* Stores where the strings of the application are kept, and returns their number. */
+static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
+    const char **kept[] = {
+        &automatic->report,         &automatic->signal,         &automatic->config.groups,
+        &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
+        &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
+    uint32_t i, count = ZT__COUNT_OF(kept);
+    memcpy((void *)texts, (const void *)kept, sizeof kept);
+    for (i = 0; i < ZT__MAX_HOOKS; i++) {
+        texts[count++] = &automatic->hooks[i].call;
+    }
+    return count;
+}
+
 static void zt__clear_auto(void) {
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.baseline);
+    const char **texts[10 + ZT__MAX_HOOKS];
+    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
+    }
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
+
+/* Keeps a configuration. Returns 0 without memory. */
+static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
+    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i, count;
+    int has_memory = 1;
+    memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
+    zt__automatic.report = report;
+    zt__automatic.signal = signal;
+    zt__automatic.config = config->profiler;
+    if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
+        zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
+    }
+    zt__automatic.trace = config->trace;
+    if (config->trace.hooks && config->trace.hook_count <= ZT__MAX_HOOKS) { /* else the start refuses them */
+        memcpy(zt__automatic.hooks, config->trace.hooks, config->trace.hook_count * sizeof(zt_hook));
+        zt__automatic.trace.hooks = zt__automatic.hooks;
+    }
+    zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
+    count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        has_memory &= zt__keep_text(texts[i]);
+    }
+    return has_memory;
+}
+
+/* ---- reports ---------------------------------------------------------------------------------------------- */
 
 static void zt__print_auto_note(zt__document *document, const char *text) {
     (void)document;
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
-   reverse order, and zt_auto has called zeInit before it registered this one. */
-static void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
+static void zt__print_why_no_device(zt__tracer *tracer) {
+    uint64_t launches, executions;
+    zt__lock(&tracer->mutex);
+    launches = tracer->counts.launches;
+    executions = tracer->unseen_executions;
+    zt__unlock(&tracer->mutex);
+    if (launches) {
+        zt__print_message(
+            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
+            "which device these are, so there is no report. Update the loader.",
+            (unsigned long long)launches);
+    } else if (executions) {
+        zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
+                          (unsigned long long)executions);
+    } else if (zt__automatic.signal) {
+        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+    } else {
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    }
+}
+
+/* Writes the reports of what was traced, and why there is none. */
+static void zt__write_auto_reports(zt__tracer *tracer) {
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
     zt__file_path path;
-    int is_table_seen = 0, is_sampling = 0;
-    if (!tracer || zt__automatic.process != zt__get_process_id()) {
-        return;
-    }
-    if (zt__is_inside_hook()) {
-        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
-                          "callbacks.");
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
+    int is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
     }
@@ -89,42 +153,234 @@ static void zt__end_auto(void) {
                 zt__note_why_empty(&document, zt__print_auto_note);
                 zt__note_elsewhere(&document, zt__print_auto_note);
             }
-            is_sampling |= zt__is_sampling(device->profiler);
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+        zt__print_why_no_device(tracer);
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
                           (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
-    if (is_sampling || !zt__abandon_calls(tracer)) {
-        return; /* another thread still needs the tracer and its profilers */
+}
+
+/* ---- beginning and ending --------------------------------------------------------------------------------- */
+
+static ze_result_t zt__begin_auto(void) {
+    zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
+    zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    ze_result_t result;
+    if (!tracer) {
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
+    tracer->automatic = &zt__automatic.config;
+    tracer->samples_hotspots = zt__automatic.samples_hotspots;
+    result = zt__start_tracer(tracer, &zt__automatic.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        return result;
+    }
+    zt__automatic.tracer = tracer;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
+   tracer or its profilers. */
+static int zt__detach_auto(zt__tracer *tracer) {
+    zt__traced_device *device;
+    int is_needed = 0;
+    for (device = tracer->devices; device; device = device->next) {
+        is_needed |= device->profiler &&
+                     (zt__is_sampling(device->profiler) || !zt__stop_thread(&device->profiler->thread));
+    }
+    return !is_needed && zt__abandon_calls(tracer);
+}
+
+/* Closes the profilers of a tracer that was detached, and destroys it. */
+static void zt__close_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             zt_close(device->profiler);
         }
     }
     zt__destroy_tracer(tracer);
+    zt__automatic.tracer = NULL;
+}
+
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
+   still observed, which wait for it. */
+static void zt__stop_auto(zt__tracer *tracer) {
+    zt__traced_device *device;
+    zt__stop_measuring(tracer, "zt_auto");
+    if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_collect(device->profiler, tracer->wait_timeout_ns);
+        zt__release_counters(device->profiler);
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+}
+
+/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+static uint64_t zt__leave_process(zt__tracer *tracer) {
+    zt__traced_device *device;
+    uint64_t left = 0;
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        device->profiler->config.thread = 0; /* it has ended */
+        left += zt__leave_lists(device->profiler);
+    }
+    return left;
+}
+
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
+static void zt__end_auto(void) {
+    const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__tracer *tracer;
+    if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
+        return;
+    }
+    if (zt__is_inside_hook() || zt__is_owner(&zt__beginning)) {
+        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
+                          "callbacks.");
+        return;
+    }
+    if (!zt__lock_until(&zt__beginning, zt__deadline(longest_ns))) {
+        zt__print_message(
+            "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
+        return;
+    }
+    tracer = zt__automatic.tracer;
+    zt__automatic.is_ending = 1;
+    if (tracer) {
+        zt__stop_tracer(tracer, "zt_auto");
+        zt__write_auto_reports(tracer);
+    }
+    zt__unlock_timed(&zt__beginning);
+    if (zt__automatic.has_thread) {
+        zt__end_await();
+        zt__join_system_thread(zt__automatic.thread);
+    }
+    if (tracer && !zt__detach_auto(tracer)) {
+        return;
+    }
+    if (tracer) {
+        zt__close_auto();
+    }
     zt__clear_auto();
 }
 
+static void zt__print_why_nothing(void) {
+    const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
+    zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+}
+
+/* ---- by a signal ------------------------------------------------------------------------------------------ */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* Writes the reports, and closes what a tracer that was stopped has made. */
+static void zt__end_look(zt__tracer *tracer) {
+    uint64_t left;
+    if (!zt__detach_auto(tracer)) {
+        zt__print_message(
+            "zt_auto: nothing is traced any more, but a thread still runs in the library. The next %s writes "
+            "the reports.",
+            zt__automatic.signal);
+        return;
+    }
+    left = zt__leave_process(tracer);
+    zt__write_auto_reports(tracer);
+    if (left) {
+        zt__print_message(
+            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "executed again.",
+            (unsigned long long)left, left == 1 ? "" : "es",
+            left == 1 ? "keeps its event" : "keep their events");
+    }
+    zt__close_auto();
+    zt__print_message("zt_auto: tracing has ended.");
+}
+
+/* Begins or ends to trace. */
+static void zt__follow_signal(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    if (tracer) {
+        zt__stop_auto(tracer);
+        zt__end_look(tracer);
+    } else if (zt__begin_auto() == ZE_RESULT_SUCCESS) {
+        zt__print_message("zt_auto: tracing has begun. The next %s ends it.", zt__automatic.signal);
+    } else {
+        zt__print_why_nothing();
+    }
+}
+
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
+    int goes_on;
+    (void)argument;
+    do {
+        zt__await_signal();
+        zt__lock_until(&zt__beginning, UINT64_MAX);
+        goes_on = !zt__automatic.is_ending;
+        if (goes_on) {
+            zt__follow_signal();
+        }
+        zt__unlock_timed(&zt__beginning);
+    } while (goes_on);
+    return 0;
+}
+
+#endif
+
+/* Begins to wait for the signal. */
+static ze_result_t zt__await_signals(void) {
+#ifdef ZETOOLS_NO_THREADS
+    return zt__report(NULL, NO_SIGNAL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zt__automatic.signal,
+                      "ZETOOLS_NO_THREADS is defined");
+#else
+    static const struct {
+        ze_result_t result;
+        const char *reason;
+    } refusals[] = {
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "the system starts no thread"}, /* CAUGHT */
+        {ZE_RESULT_ERROR_INVALID_ARGUMENT, "it is neither USR1 nor USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the program has a handler for it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "it is ignored: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the thread that calls zt_auto blocks it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this system has no such signals"},
+    };
+    zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
+    if (refusal == ZT__SIGNAL_CAUGHT && zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL)) {
+        zt__automatic.has_thread = 1;
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(NULL, NO_SIGNAL, refusals[refusal].result, zt__automatic.signal,
+                      refusals[refusal].reason);
+#endif
+}
+
+/* ---- zt_auto ---------------------------------------------------------------------------------------------- */
+
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
+    static const zt__timed_mutex unlocked = {ZT__MUTEX_INITIALIZER, 0, 0};
     static int ends_at_exit;
     zt_auto_config config;
-    const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    zt_config *kept = &zt__automatic.config, complete;
+    const char *path = zt__get_variable("ZT_AUTO"), *signal = zt__get_variable("ZT_AUTO_SIGNAL");
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    zt__tracer *tracer = NULL;
     ze_result_t result;
-    int has_memory;
     zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
-    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == zt__get_process_id())) {
+    if (!signal) {
+        signal = config.signal;
+    }
+    if (zt__is_off(path) || (zt__automatic.process && zt__automatic.process == zt__get_process_id())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
@@ -153,34 +409,28 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__automatic.report = path;
-    *kept = config.profiler;
-    if (!kept->timeline && zt__shows_timeline(path)) {
-        kept->timeline = ZT__REPORT_TIMELINE;
-    }
-    has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&kept->groups);
-    has_memory &= zt__keep_text(&kept->metrics);
-    has_memory &= zt__keep_text(&kept->columns);
-    has_memory &= zt__keep_text(&kept->baseline);
-    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
-    if (has_memory) {
-        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    }
-    if (!tracer) {
+    zt__beginning = unlocked; /* a forked child may have inherited it locked */
+    if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = kept;
-    tracer->samples_hotspots = hotspots ? !zt__is_off(hotspots) : config.hotspots;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    result = zt__begin_auto();
+    if (result == ZE_RESULT_SUCCESS && zt__automatic.signal) {
+        /* Mistakes in the configuration show now, and not when the process is looked at days later. */
+        zt__stop_auto(zt__automatic.tracer);
+        if (zt__detach_auto(zt__automatic.tracer)) {
+            zt__leave_process(zt__automatic.tracer);
+            zt__close_auto();
+            result = zt__await_signals();
+        } else {
+            result = zt__report(NULL, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_auto");
+        }
+    }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
         zt__clear_auto();
         return result;
     }
     zt__automatic.process = zt__get_process_id();
-    zt__automatic.tracer = tracer;
     if (!ends_at_exit) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
@@ -195,8 +445,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     }
 #endif
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
-        zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+        zt__print_why_nothing();
     }
     return result;
 }

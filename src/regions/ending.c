@@ -16,8 +16,15 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    if (profiler->device && !profiler->has_released_counters) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+        profiler->has_released_counters = 1;
+    }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
@@ -31,9 +38,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
-    if (profiler->device) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
-    }
+    zt__release_counters(profiler);
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -109,6 +114,32 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
+    uint64_t left = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        if (!recording->list || recording->is_queue || !recording->first) {
+            continue;
+        }
+        zt__lose_samples(profiler, recording,
+                         recording->state == ZT__RECORDING_OPEN ? ZT_DROPPED_NEVER_RAN : ZT_LOST_OVERWRITTEN);
+        for (probe = recording->first; probe; probe = probe->next) {
+            /* Around a launch that signals an event of the application, the device writes nothing. */
+            probe->may_be_written |= !probe->way->is_foreign;
+            left += !probe->way->is_foreign;
+        }
+        recording->first = recording->last = recording->unread = NULL;
+        recording->witness = recording->polled = NULL;
+        recording->count = 0;
+        recording->is_look_due = recording->has_ended = recording->is_unordered = 0;
+        zt__chain_recording(profiler, recording);
+    }
+    zt__unlock(&profiler->mutex);
+    return left;
 }
 
 /* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */

@@ -6,6 +6,14 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
+/* Deactivates the metric groups of a profiler. A tracer that is live holds executions meanwhile. */
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
+
+/* Leaves the lists that are not known to be reset or destroyed to the application, which may go on executing them unseen:
+   what is on its way there is lost, and what the device may write to is never freed. Returns how many probes have
+   something there. No other thread uses the profiler. */
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);

@@ -479,6 +479,7 @@ struct zt_profiler {
     zt__probe_block *blocks;
     uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
+    int has_released_counters; /* its metric groups are not active any more */
     uint32_t activation;       /* number of changes of the pass */
     int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
     zt__map names;             /* to the records of regions, */

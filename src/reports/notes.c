@@ -100,12 +100,18 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    uint64_t unseen_executions = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (tracer && tracer->automatic) {
+        zt__lock(&tracer->mutex);
+        unseen_executions = tracer->unseen_executions;
+        zt__unlock(&tracer->mutex);
+    }
     if (start_result != 0) {
         zt__add_note(
             document, note,
@@ -128,6 +134,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (unseen_executions > 0) {
+        zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
     }
     if (counts.by_pointer > 0) {
         zt__add_note(

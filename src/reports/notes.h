@@ -9,6 +9,11 @@
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
+/* Of a tracer of zt_auto: %llu is their number. */
+#define ZT__UNSEEN_EXECUTIONS                                                                                \
+    "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
+    "seen."
+
 /* Notes why there are no regions. */
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
 

@@ -362,4 +362,15 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     return !is_running;
 }
 
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer) {
+    zt__frame *frame;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
+        if (frame->tracer == tracer) {
+            frame->tracer = NULL;
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
+}
+
 #endif

@@ -78,6 +78,9 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
    of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
+/* Called when a tracer is destroyed: a later one may have its address, and has had none of its calls. */
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer);
+
 extern const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT];
 
 extern zt__dispatcher zt__dispatch;

@@ -76,12 +76,16 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
     ze_result_t result;
+    int is_stopping;
     if (found || !tracer->automatic ||
         !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
-    if (found) { /* another thread was faster */
+    zt__lock(&tracer->mutex);
+    is_stopping = tracer->is_stopping;
+    zt__unlock(&tracer->mutex);
+    if (found || is_stopping) { /* another thread was faster */
         zt__unlock_timed(&tracer->opening);
         return found;
     }

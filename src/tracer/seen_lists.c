@@ -191,7 +191,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
     const void *runs_on;
-    uint32_t count;
+    uint32_t i, count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
@@ -209,6 +209,13 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
+    }
+    if (!result && lists) {
+        zt__lock(&frame->tracer->mutex);
+        for (i = 0; i < count; i++) {
+            frame->tracer->unseen_executions += !zt__find_known_list(frame->tracer, lists[i]);
         }
         zt__unlock(&frame->tracer->mutex);
     }

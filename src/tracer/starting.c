@@ -68,6 +68,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
 ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
+    zt__forget_tracer(tracer);
     zt__forget_everything(tracer);
     while (tracer->devices) {
         zt__traced_device *device = tracer->devices;
@@ -306,8 +307,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
-    zt__wait wait;
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (; device; device = zt__next_measured(tracer, device)) {
@@ -329,6 +329,15 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL);
             }
         }
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
+    zt__wait wait;
+    zt__traced_device *device;
+    ze_result_t result = zt__stop_measuring(tracer, caller);
+    if (zt__load(&tracer->is_live)) {
         zt__end_loans(tracer, NULL, NULL, NULL);
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);

@@ -12,9 +12,11 @@
 /* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given, uint32_t timeline);
 
-/* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
-   observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
+/* Stops the sampling of hot spots, which depends on the tracer. While calls are still observed, measures no more
+   launches, and waits for those that the application may find signalled before they are read. */
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller);
+
+/* Stops measuring, releases the events that probes keep, and stops the tracer. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 

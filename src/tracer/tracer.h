@@ -193,6 +193,7 @@ typedef struct zt__tracer {
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
     int lends_events;                       /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
+    uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the

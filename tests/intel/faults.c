@@ -3,6 +3,7 @@
 #include "intel.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 
 #define REQUIRE(condition, ...)                                                                              \
     do {                                                                                                     \
@@ -398,6 +399,56 @@ static int opening_beside_executions(const gpu *g) {
     return EXIT_SUCCESS;
 }
 
+/* Sends the signal of ZT_AUTO_SIGNAL, and waits until tracing has begun or ended. */
+static void signal_auto(int is_traced) {
+    int is_done = 0;
+    raise(SIGUSR2);
+    while (!is_done) {
+        const struct timespec moment = {0, 1000000};
+        nanosleep(&moment, NULL);
+        zt__lock_until(&zt__beginning, UINT64_MAX);
+        is_done = (zt__automatic.tracer != NULL) == is_traced;
+        zt__unlock_timed(&zt__beginning);
+    }
+}
+
+/* The same at the begin and end of looks by ZT_AUTO_SIGNAL. Lists that were recorded in a look, with queries, are executed
+   after it and in the next one. */
+static int looks_beside_executions(const gpu *g) {
+    enum { LOOKS = 10, EXECUTIONS = 3 };
+    program nothing = open_nothing(g);
+    ze_command_queue_handle_t queue = open_queue(g);
+    ze_command_list_handle_t lists[LOOKS];
+    int stop = 0;
+    runner r = {g, NULL, 0, &stop, 0, 0};
+    setenv("ZT_AUTO", "/dev/null", 1);
+    setenv("ZT_AUTO_SIGNAL", "USR2", 1);
+    CHECK(zt_auto(NULL));
+    pthread_create(&r.thread, NULL, execute_always, &r);
+    for (int look = 0; look < LOOKS; look++) {
+        signal_auto(1);
+        lists[look] = open_list(g);
+        append_launch(lists[look], &nothing, NULL);
+        CHECK(zeCommandListClose(lists[look]));
+        for (int is_after = 0; is_after < 2; is_after++) {
+            for (int i = 0; i < EXECUTIONS; i++) {
+                for (int n = 0; n <= look; n++)
+                    CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &lists[n], NULL));
+                CHECK(zeCommandQueueSynchronize(queue, TIMEOUT_NS));
+            }
+            if (!is_after)
+                signal_auto(0);
+        }
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    pthread_join(r.thread, NULL);
+    for (int look = 0; look < LOOKS; look++)
+        CHECK(zeCommandListDestroy(lists[look]));
+    CHECK(zeCommandQueueDestroy(queue));
+    program_unload(&nothing);
+    return EXIT_SUCCESS;
+}
+
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
 typedef struct seen_rows {
@@ -545,6 +596,7 @@ int main(int argc, char **argv) {
     FAULT(undelivered_queries)
     FAULT(four_threads)
     FAULT(opening_beside_executions)
+    FAULT(looks_beside_executions)
     FAULT(marker_at_once)
     FAULT(overflowing_stream)
     FAULT(captured_graph)

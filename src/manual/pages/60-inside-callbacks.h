@@ -13,6 +13,8 @@
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
+       Under ZT_AUTO_SIGNAL, log functions also run on the library's thread that follows the signal.
+
        Calls with another profiler wait as elsewhere, so two sample functions must not wait for each other.
        While a sample function runs, no other thread collects. While a log function of a debugger runs,
        other calls with the debugger may wait. Keep both short.

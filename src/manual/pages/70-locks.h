@@ -13,6 +13,7 @@
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes
        opening, of a tracer          opening profilers for zt_auto                        yes     yes
+       beginning, of zt_auto         beginning and ending to trace, by signals            yes     yes
        delivering, of a debugger     delivering events                                    no      yes
        session, of a debugger        calls of the driver with it, events, modules         yes     yes
 
@@ -36,8 +37,9 @@
 
        Order and exceptions:
 
-       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
-         and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
+       - `beginning` comes before all others, `delivering` and `reading` before `session`, `opening` before the
+         locks of the opened profiler and the mutex of the tracer. zt_merge locks two collectors, the one of the
+         lower address first.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
