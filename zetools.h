@@ -35740,16 +35740,16 @@ struct zt__perfetto {
     zt__protobuf packets;  /* that have ended, and are not written yet */
     zt__protobuf file;     /* the same as the file has them */
     zt__deflate_places places;
-    zt__mutex mutex;       /* of the map, which no other thread uses */
-    zt__map map;           /* to zt__interned */
-    uint64_t identity;     /* differs from that of other processes and profilers */
-    uint32_t sequence;     /* from 1 */
-    uint64_t last_ns;      /* by the clock of the sequence */
-    zt__trace_track track; /* of the sequence */
-    uint32_t queues;       /* the last sequence that has declared some */
-    uint32_t stages[5];    /* by zt__region_kind: the last sequence that has declared it */
-    uint32_t descriptors;  /* of counters */
-    int has_counters;      /* a packet of counters is open, which has this time: */
+    zt__mutex mutex;                         /* of the map, which no other thread uses */
+    zt__map map;                             /* to zt__interned */
+    uint64_t identity;                       /* differs from that of other processes and profilers */
+    uint32_t sequence;                       /* from 1 */
+    uint64_t last_ns;                        /* by the clock of the sequence */
+    zt__trace_track track;                   /* of the sequence */
+    uint32_t queues;                         /* the last sequence that has declared some */
+    uint32_t stages[ZT__REGION_OF_SYNC + 1]; /* by zt__region_kind: the last sequence that has declared it */
+    uint32_t descriptors;                    /* of counters */
+    int has_counters;                        /* a packet of counters is open, which has this time: */
     uint64_t counters_ns;
     char process_name[256];
 };
@@ -47183,4 +47183,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9e7bbece9c2421ea */
+/* Joined from src/ by src/join.py: 77f8a404b2af97ab */

@@ -409,11 +409,11 @@ static void test_never_ended(void **state) {
     }
     assert_int_equal(zt_get_info(profiler).path_count, 128);
     ok(zt_collect(profiler, A_WHILE)); /* it does not wait for regions that are open */
+    finish_immediate(w, w->immediate);
     zt_release(profiler, w->immediate);
     run(w, profiler, "after them");
     collect_all(profiler);
     expect_parent(profiler, "after them", NULL);
-    finish_immediate(w, w->immediate);
     check_work(w);
 }
 
