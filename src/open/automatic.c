@@ -12,6 +12,7 @@
 #include "open/requests.h"
 #include "regions/configuration.h"
 #include "reports/facts.h"
+#include "reports/joining.h"
 #include "reports/notes.h"
 #include "results/results.h"
 #include "tracer/dispatcher.h"
@@ -55,14 +56,49 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
+/* Writes one report of each format, which has all contexts and devices: the first profiler reports for all. */
+static void zt__write_auto_reports(zt__tracer *tracer) {
+    zt__traced_device *device;
+    const char *reports = zt__automatic.report;
+    zt_profiler *first = NULL;
+    zt__file_path path;
+    uint32_t regions = 0;
+    int is_table_seen = 0;
+    while (zt__next_path(&reports, &path)) {
+        is_table_seen |= zt__find_standard_stream(path.text) != NULL;
+    }
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            if (!device->is_detached) {
+                zt_collect(device->profiler, tracer->wait_timeout_ns);
+            }
+            first = first ? first : device->profiler;
+            regions += zt__get_region_count(device->profiler);
+        }
+    }
+    if (first) {
+        zt__write_reports(first, zt__automatic.report, zt__add(&zt__get_process()->automatic, 1), 1);
+    }
+    if (first && regions == 0 && !is_table_seen) { /* a table states why */
+        zt__document document;
+        ze_result_t result;
+        memset(&document, 0, sizeof document);
+        document.profiler = zt__join_profilers(first, "zt_auto", &result);
+        if (document.profiler) {
+            zt__note_why_empty(&document, zt__print_auto_note);
+            zt__note_elsewhere(&document, zt__print_auto_note);
+            zt__free_joined(document.profiler);
+        }
+    }
+}
+
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    const char *reports = zt__automatic.report;
-    zt__file_path path;
-    int is_table_seen = 0, is_sampling = 0;
+    zt_profiler *first = NULL;
+    int is_sampling = 0;
     if (!tracer || zt__automatic.process != zt__get_process_id()) {
         return;
     }
@@ -72,25 +108,9 @@ static void zt__end_auto(void) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
-    while (zt__next_path(&reports, &path)) {
-        is_table_seen |= zt__find_standard_stream(path.text) != NULL;
-    }
+    zt__write_auto_reports(tracer);
     for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            if (!device->is_detached) {
-                zt_collect(device->profiler, tracer->wait_timeout_ns);
-            }
-            zt__write_reports(device->profiler, zt__automatic.report,
-                              zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
-                zt__document document;
-                memset(&document, 0, sizeof document);
-                document.profiler = device->profiler;
-                zt__note_why_empty(&document, zt__print_auto_note);
-                zt__note_elsewhere(&document, zt__print_auto_note);
-            }
-            is_sampling |= zt__is_sampling(device->profiler);
-        }
+        is_sampling |= device->profiler && zt__is_sampling(device->profiler);
     }
     if (!tracer->devices) {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
@@ -103,10 +123,12 @@ static void zt__end_auto(void) {
         return; /* another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
+        if (device->profiler && first) { /* the first, which may report for all once more, comes last */
             zt_close(device->profiler);
         }
+        first = first ? first : device->profiler;
     }
+    zt_close(first);
     zt__destroy_tracer(tracer);
     zt__clear_auto();
 }

@@ -375,7 +375,7 @@ ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *
 /* Writes what was read of energy, clock and temperature, if that was asked for. */
 static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
     zt_power_info power = zt__get_power_info(profiler);
-    if (!profiler->power) {
+    if (!zt__has_power(profiler)) {
         return;
     }
     zt__write_text(writer, ",\n\"power\":{");
