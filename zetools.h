@@ -9863,6 +9863,7 @@ struct zt_profiler {
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
     ze_device_handle_t opened_device; /* the same, and stays */
+    uint32_t place, tile;             /* of it: zt__find_place. Known once it reports with others */
     struct zt__reporting *reporting;  /* with others; NULL: with none. Atomic */
     zt_profiler *next_reporting;      /* atomic */
     int is_closed;                    /* its results are kept for the report of another */
@@ -11569,6 +11570,9 @@ typedef struct zt__joined {
     zt_profiler *power; /* that has read the energy of the only device; NULL: none */
 } zt__joined;
 
+/* Returns how many devices the paths of a profiler are of. */
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler);
+
 /* Lets a profiler that is being opened report with another, or with the one that this reports with. Returns 0 without
    memory. */
 ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with);
@@ -11621,6 +11625,10 @@ static zt__reporting *zt__find_or_make_reporting(zt_profiler *profiler) {
     return found ? found : made;
 }
 
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler) {
+    return profiler->joined ? profiler->joined->device_count : 1;
+}
+
 ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     zt__reporting *reporting = zt__find_or_make_reporting(with);
     int is_locked;
@@ -11629,6 +11637,11 @@ ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     }
     is_locked = zt__lock_until(&reporting->lock, UINT64_MAX);
     if (zt__load(&reporting->first)) {
+        if (reporting->first == reporting->last) { /* the first is on its own so far */
+            zt__find_place(reporting->first->opened_device, &reporting->first->place,
+                           &reporting->first->tile);
+        }
+        zt__find_place(opened->opened_device, &opened->place, &opened->tile);
         reporting->owners++;
         zt__store(&opened->reporting, reporting);
         zt__store(&reporting->last->next_reporting, opened);
@@ -16334,14 +16347,57 @@ static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once 
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
+/* What ran on a device in a part of the time of all. */
+typedef struct zt__device_cover {
+    double both_ns; /* kernels and copies at once */
+    double outermost_ns, covered_ns, at_once_ns;
+} zt__device_cover;
+
+/* Measures what ran on a device, by the number that its paths have; 0: there is one. */
+static zt__device_cover zt__cover_device(zt__intervals *intervals, uint32_t device, uint64_t begin_ns,
+                                         zt__at_once *paths, uint32_t path_count) {
+    zt__cover kernels, copies, either, outermost; /* the third is of kernels and copies */
+    zt__device_cover cover;
+    zt__sweep sweep;
+    size_t i;
+    memset(&sweep, 0, sizeof sweep);
+    memset(&outermost, 0, sizeof outermost);
+    outermost.until_ns = begin_ns;
+    kernels = copies = either = outermost;
+    for (i = 0; i < intervals->count; i++) {
+        zt__interval *interval = &intervals->of_samples[i];
+        if (interval->end_ns < begin_ns || interval->path->device != device) {
+            continue;
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
+    }
+    cover.both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+    cover.outermost_ns = sweep.sum_ns;
+    cover.covered_ns = (double)outermost.covered_ns;
+    cover.at_once_ns = sweep.at_once_ns;
+    return cover;
+}
+
+/* Of several devices, span, busy and idle times are of all together: one of them is busy. What runs at once does so on one
+   device, and these times are added up. */
 ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
                                      uint32_t path_count) {
     zt_overlap *overlap = &coverage->overlap;
-    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
-    zt__cover outermost;
+    zt__cover all, innermost, kernels, copies;
     zt__intervals intervals;
-    zt__sweep sweep;
+    zt__device_cover sum;
     uint64_t begin_ns = 0, end_ns = 0;
+    uint32_t device, last_device;
     size_t i;
     int has_memory;
     memset(coverage, 0, sizeof *coverage);
@@ -16359,11 +16415,10 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
-    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = outermost = all;
+    innermost = kernels = copies = all;
     for (i = 0; i < intervals.count; i++) {
-        zt__interval *interval = &intervals.of_samples[i];
+        const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -16375,15 +16430,16 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         }
         if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
-            zt__extend_cover(&either, interval);
         }
-        if (interval->is_outermost) {
-            if (interval->begin_ns < begin_ns) { /* as the time begins then */
-                interval->begin_ns = interval->beside_ns = begin_ns;
-            }
-            zt__extend_cover(&outermost, interval);
-            zt__add_to_sweep(&sweep, interval, paths, path_count);
-        }
+    }
+    memset(&sum, 0, sizeof sum);
+    last_device = zt__count_devices(profiler);
+    for (device = last_device > 1 ? 1 : 0; device <= (last_device > 1 ? last_device : 0); device++) {
+        zt__device_cover cover = zt__cover_device(&intervals, device, begin_ns, paths, path_count);
+        sum.both_ns += cover.both_ns;
+        sum.outermost_ns += cover.outermost_ns;
+        sum.covered_ns += cover.covered_ns;
+        sum.at_once_ns += cover.at_once_ns;
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -16391,15 +16447,15 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         overlap->span_ns = (double)(end_ns - begin_ns);
     }
     if (overlap->samples > 0 && !overlap->missing) {
-        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->busy_ns = (double)(kernels.count + copies.count > 0 ? innermost : all).covered_ns;
         overlap->kernel_ns = (double)kernels.covered_ns;
         overlap->copy_ns = (double)copies.covered_ns;
-        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->both_ns = sum.both_ns;
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
-        overlap->at_once_ns = sweep.at_once_ns;
-        coverage->outermost_ns = sweep.sum_ns;
-        coverage->covered_ns = (double)outermost.covered_ns;
-        if (overlap->samples > 1 && end_ns > begin_ns) {
+        overlap->at_once_ns = sum.at_once_ns;
+        coverage->outermost_ns = sum.outermost_ns;
+        coverage->covered_ns = sum.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns && last_device == 1) {
             coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
         }
     }
@@ -32803,7 +32859,8 @@ static void zt__find_devices(zt__joining *joining) {
         }
         device->handle = profiler->opened_device;
         device->name = profiler->device_name;
-        zt__find_place(device->handle, &device->place, &device->tile);
+        device->place = profiler->place;
+        device->tile = profiler->tile;
         joined->device_count++;
     }
     if (joined->device_count > 1) {
@@ -33218,6 +33275,7 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     joined->recorded += recorded;
     zt__lock(&from->mutex);
     whole->open_regions += (uint32_t)open;
+    whole->list_count = from->list_count > whole->list_count ? from->list_count : whole->list_count;
     whole->counts.collected += from->counts.collected;
     whole->counts.lost += from->counts.lost;
     whole->counts.dropped += from->counts.dropped;
@@ -33242,6 +33300,10 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     memory->bytes += from->memory_info.bytes;
     memory->host_bytes += from->memory_info.host_bytes;
     zt__add_memory(whole, &from->memory_info, &from->root.memory);
+    /* The most at once is that of one, or what is in use now of all. */
+    memory->peak_bytes = memory->peak_bytes > memory->bytes ? memory->peak_bytes : memory->bytes;
+    memory->host_peak_bytes =
+        memory->host_peak_bytes > memory->host_bytes ? memory->host_peak_bytes : memory->host_bytes;
     zt__unlock(&from->mutex);
     if (whole->opened_ns == 0 || from->opened_ns < whole->opened_ns) {
         whole->opened_ns = from->opened_ns;
@@ -34946,7 +35008,7 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
@@ -34967,8 +35029,7 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
 
 ZT__PRIVATE void zt__write_instances(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    uint32_t device,
-        several = profiler->joined && profiler->joined->device_count > 1 ? profiler->joined->device_count : 0;
+    uint32_t device, several = zt__count_devices(profiler) > 1 ? zt__count_devices(profiler) : 0;
     double *values =
         (double *)zt__allocate(&profiler->config.allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !values;
@@ -39294,7 +39355,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__trace_track track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
-    trace.device_count = profiler->joined ? profiler->joined->device_count : 1;
+    trace.device_count = zt__count_devices(profiler);
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();
@@ -40021,6 +40082,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
+    int is_of_device;
     for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
@@ -40038,6 +40100,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        is_of_device = nesting->is_phase && nesting->path != UINT32_MAX &&
+                       zt__path_at(profiler, nesting->path)->device > 0 && !document->region.entered;
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
@@ -40050,6 +40114,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         values = zt__list_region_values(document);
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
             figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
+        }
+        if (is_of_device) { /* the program was in the phase, the device is not */
+            figures[ZT__ROW_COUNT] = figures[zt__row_of(ZT__FACT_HOST)] = zt__nan();
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();
@@ -45769,9 +45836,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns a row for each queue, in the order in which they were first used. Those that run least share one. */\n"
         "function rowsOfQueues(queues) {\n"
         "    const counts = new Map();\n"
-        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, spans}) => {\n"
-        "        counts.set(kind, (counts.get(kind) || 0) + 1);\n"
-        "        return rowOf(name || `${kind} ${counts.get(kind)}`, spansOf(spans));\n"
+        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, device, spans}) => {\n"
+        "        const numbered = `${device || \"\"}${kind}`;\n"
+        "        counts.set(numbered, (counts.get(numbered) || 0) + 1);\n"
+        "        const own = name || `${kind} ${counts.get(numbered)}`;\n"
+        "        return rowOf(device ? `${device.split(\":\")[0]}, ${own}` : own, spansOf(spans));\n"
         "    });\n"
         "    const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);\n"
         "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
@@ -45784,10 +45853,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the regions that run longest. Each has a colour of its own. */\n"
         "function chooseHues(rows) {\n"
-        "    const times = new Map();\n"
+        "    const times = new Map();\n",
         "    for (const {region, begin, end} of rows.flatMap((row) => row.spans)) {\n"
         "        times.set(region, (times.get(region) || 0) + end - begin);\n"
-        "    }\n",
+        "    }\n"
         "    return [...times.keys()].sort((a, b) => times.get(b) - times.get(a)).slice(0, HUES);\n"
         "}\n"
         "\n"
@@ -45879,9 +45948,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
         "}\n"
         "\n"
-        "function drawTimes() {\n"
+        "function drawTimes() {\n",
         "    const times = byId(\"timeline\").querySelector(\".times\");\n"
-        "    const length = timeline.end - timeline.begin;\n",
+        "    const length = timeline.end - timeline.begin;\n"
         "    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));\n"
         "    const longest = timeText(timeline.end, stepOfWidth(60)).length;\n"
         "    const step = stepOfWidth(Math.max(80, 8 * longest + 12));\n"
@@ -45973,8 +46042,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
         "}\n"
         "\n"
-        "function describeSpan(span) {\n"
-        "    byId(\"span\").textContent = span\n",
+        "function describeSpan(span) {\n",
+        "    byId(\"span\").textContent = span\n"
         "        ? `${span.region.name}: ${quantity(span.end - span.begin, \"ns\")}, from ${timeText(span.begin, SHORTEST / 100)}`\n"
         "        : \"\";\n"
         "}\n"
@@ -46069,8 +46138,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const section = byId(\"timeline\");\n"
         "    const phaseSpans = spansOf(doc.timeline.phases);\n"
-        "    timeline.duration = doc.timeline.span_ns;\n"
-        "    const queues = rowsOfQueues(doc.timeline.queues);\n",
+        "    timeline.duration = doc.timeline.span_ns;\n",
+        "    const queues = rowsOfQueues(doc.timeline.queues);\n"
         "    timeline.rows = [...phaseSpans.length ? [rowOf(\"phases\", phaseSpans)] : [], ...queues];\n"
         "    timeline.hues = chooseHues(queues);\n"
         "    addLink(\"timeline\", \"Timeline\");\n"
@@ -47903,4 +47972,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4387ea91c02d8163 */
+/* Joined from src/ by src/join.py: 88539b960233413b */

@@ -429,6 +429,7 @@ struct zt_profiler {
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
     ze_device_handle_t opened_device; /* the same, and stays */
+    uint32_t place, tile;             /* of it: zt__find_place. Known once it reports with others */
     struct zt__reporting *reporting;  /* with others; NULL: with none. Atomic */
     zt_profiler *next_reporting;      /* atomic */
     int is_closed;                    /* its results are kept for the report of another */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/platform.h"
 #include "base/threads.h"
+#include "metrics/driver.h"
 #include "regions/profiler.h"
 
 /* Returns what a profiler shares with those that report with it, made if it reports alone so far. NULL: no memory. */
@@ -35,6 +36,10 @@ static zt__reporting *zt__find_or_make_reporting(zt_profiler *profiler) {
     return found ? found : made;
 }
 
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler) {
+    return profiler->joined ? profiler->joined->device_count : 1;
+}
+
 ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     zt__reporting *reporting = zt__find_or_make_reporting(with);
     int is_locked;
@@ -43,6 +48,11 @@ ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     }
     is_locked = zt__lock_until(&reporting->lock, UINT64_MAX);
     if (zt__load(&reporting->first)) {
+        if (reporting->first == reporting->last) { /* the first is on its own so far */
+            zt__find_place(reporting->first->opened_device, &reporting->first->place,
+                           &reporting->first->tile);
+        }
+        zt__find_place(opened->opened_device, &opened->place, &opened->tile);
         reporting->owners++;
         zt__store(&opened->reporting, reporting);
         zt__store(&reporting->last->next_reporting, opened);

@@ -44,6 +44,9 @@ typedef struct zt__joined {
     zt_profiler *power; /* that has read the energy of the only device; NULL: none */
 } zt__joined;
 
+/* Returns how many devices the paths of a profiler are of. */
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler);
+
 /* Lets a profiler that is being opened report with another, or with the one that this reports with. Returns 0 without
    memory. */
 ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with);

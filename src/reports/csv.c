@@ -546,7 +546,7 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
@@ -567,8 +567,7 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
 
 ZT__PRIVATE void zt__write_instances(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    uint32_t device,
-        several = profiler->joined && profiler->joined->device_count > 1 ? profiler->joined->device_count : 0;
+    uint32_t device, several = zt__count_devices(profiler) > 1 ? zt__count_devices(profiler) : 0;
     double *values =
         (double *)zt__allocate(&profiler->config.allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !values;

@@ -9,7 +9,6 @@
 #include "base/platform.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/collecting.h"
 #include "regions/columns.h"
@@ -64,7 +63,8 @@ static void zt__find_devices(zt__joining *joining) {
         }
         device->handle = profiler->opened_device;
         device->name = profiler->device_name;
-        zt__find_place(device->handle, &device->place, &device->tile);
+        device->place = profiler->place;
+        device->tile = profiler->tile;
         joined->device_count++;
     }
     if (joined->device_count > 1) {
@@ -479,6 +479,7 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     joined->recorded += recorded;
     zt__lock(&from->mutex);
     whole->open_regions += (uint32_t)open;
+    whole->list_count = from->list_count > whole->list_count ? from->list_count : whole->list_count;
     whole->counts.collected += from->counts.collected;
     whole->counts.lost += from->counts.lost;
     whole->counts.dropped += from->counts.dropped;
@@ -503,6 +504,10 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     memory->bytes += from->memory_info.bytes;
     memory->host_bytes += from->memory_info.host_bytes;
     zt__add_memory(whole, &from->memory_info, &from->root.memory);
+    /* The most at once is that of one, or what is in use now of all. */
+    memory->peak_bytes = memory->peak_bytes > memory->bytes ? memory->peak_bytes : memory->bytes;
+    memory->host_peak_bytes =
+        memory->host_peak_bytes > memory->host_bytes ? memory->host_peak_bytes : memory->host_bytes;
     zt__unlock(&from->mutex);
     if (whole->opened_ns == 0 || from->opened_ns < whole->opened_ns) {
         whole->opened_ns = from->opened_ns;

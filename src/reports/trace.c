@@ -1011,7 +1011,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__trace_track track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
-    trace.device_count = profiler->joined ? profiler->joined->device_count : 1;
+    trace.device_count = zt__count_devices(profiler);
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();
