@@ -247,8 +247,8 @@
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each (see
-       REQUESTED REPORTS). The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes one report of all (see
+       SEVERAL DEVICES). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
-                       OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
+       Files           FIGURES OF REGIONS, REQUESTED REPORTS, SEVERAL DEVICES, JSON, CSV, OTHER FILES, TRACE
+                       FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
                        INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
@@ -587,7 +587,8 @@ struct zt_phase {
    zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
-       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
+       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics; config.with is
+                           closed, or from zt_unpack
        otherwise the result of the call that failed, or that refused metrics with config.require_metrics
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
@@ -672,8 +673,10 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
    fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
+   A report has all profilers for which this one reports (config.with); see SEVERAL DEVICES.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
+   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; NOT_READY if other threads collected for config.wait_timeout_ns of
+   one of several profilers; UNKNOWN if the file cannot be written, and
    zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
@@ -1237,10 +1240,10 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Passes the bytes of a report to a function.
+/* Passes the bytes of a report to a function. It has all profilers for which this one reports, as that of zt_report.
    write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
+   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; NOT_READY as zt_report; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Clears all figures of samples: of regions, phases, metrics and calls, the timeline, and what was lost or dropped and why.
@@ -1797,8 +1800,8 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot,
    On failure no figure has changed, but `into` may have new regions without samples. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
-   STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
+/* Writes all statistics and counts of this profiler alone into a buffer, as zt_report does into a file with the suffix
+   .zt, which also has those of others (config.with); see PACKED STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
    regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
@@ -2162,9 +2165,8 @@ struct zt_config {
                              time of each path, what is new, and what is gone; see TWO RUNS. zt_open reads
                              it. NULL: none. ZT_BASELINE in the environment overrides this. */
 
-    zt_profiler
-        *with; /* The profiler that reports for this one, too; see SEVERAL DEVICES. It was opened before, and
-                          must be open now. NULL: this one reports for itself. */
+    zt_profiler *with; /* The profiler that reports for this one, too, which is open; see SEVERAL DEVICES.
+                          NULL: this one reports for itself. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
@@ -11583,16 +11585,23 @@ ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler);
 /* Returns whether another profiler reports for this one. */
 ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler);
 
-/* Locks what a profiler reports with, so that none of these profilers is closed meanwhile. Waits without a deadline,
-   because those who hold the lock have one. Returns whether it has to be unlocked: this thread may hold it already. */
-ZT__PRIVATE int zt__lock_reporting(zt_profiler *profiler);
+/* How this thread holds the lock of profilers that report together. */
+typedef enum zt__held {
+    ZT__NOT_HELD,
+    ZT__HELD,       /* it has locked it */
+    ZT__HELD_BEFORE /* it holds it already, or there is none */
+} zt__held;
 
-ZT__PRIVATE void zt__unlock_reporting(zt_profiler *profiler);
+/* Locks what a profiler reports with, so that none of these profilers is closed meanwhile. */
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline);
 
-/* Called when a profiler is closed, with the lock held, which is unlocked if `is_locked`. Returns the profilers that nobody needs any
+/* Unlocks it if zt__hold_reporting has locked it. */
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held);
+
+/* Called when a profiler is closed, with the lock held, which is released. Returns the profilers that nobody needs any
    more: `closed`, all that were kept for its reports, or, if its results are kept, none. They are in a list by
    next_reporting. */
-ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked);
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held);
 
 /* ==== regions/reporting.c =============================================================================== */
 
@@ -11664,16 +11673,21 @@ ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler) {
     return first && first != profiler;
 }
 
-ZT__PRIVATE int zt__lock_reporting(zt_profiler *profiler) {
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline) {
     zt__reporting *reporting = zt__load(&profiler->reporting);
-    return reporting && zt__lock_until(&reporting->lock, UINT64_MAX);
+    if (!reporting || zt__is_owner(&reporting->lock)) {
+        return ZT__HELD_BEFORE;
+    }
+    return zt__lock_until(&reporting->lock, deadline) ? ZT__HELD : ZT__NOT_HELD;
 }
 
-ZT__PRIVATE void zt__unlock_reporting(zt_profiler *profiler) {
-    zt__unlock_timed(&zt__load(&profiler->reporting)->lock);
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held) {
+    if (held == ZT__HELD) {
+        zt__unlock_timed(&zt__load(&profiler->reporting)->lock);
+    }
 }
 
-ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked) {
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held) {
     zt__reporting *reporting = zt__load(&closed->reporting);
     zt_profiler *unneeded = NULL, *next, *profiler = NULL;
     int is_first, is_last_owner;
@@ -11700,7 +11714,7 @@ ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked)
             unneeded = profiler;
         }
     }
-    if (is_locked) {
+    if (held == ZT__HELD) {
         zt__unlock_timed(&reporting->lock);
     }
     if (is_last_owner) {
@@ -33496,16 +33510,18 @@ static zt_profiler *zt__join_locked(zt_profiler *first, ze_result_t *result) {
 }
 
 ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result) {
-    zt_profiler *joined;
-    int is_locked;
+    zt_profiler *joined = NULL;
+    zt__held held;
     *result = ZE_RESULT_SUCCESS;
     if (!zt__reports_for_others(profiler)) {
         return profiler;
     }
-    is_locked = zt__lock_reporting(profiler);
-    joined = zt__join_locked(profiler, result);
-    if (is_locked) {
-        zt__unlock_reporting(profiler);
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        *result = ZE_RESULT_NOT_READY;
+    } else {
+        joined = zt__join_locked(profiler, result);
+        zt__release_reporting(profiler, held);
     }
     if (*result == ZE_RESULT_NOT_READY) {
         zt__report(&profiler->diagnostics, COLLECTOR_BUSY, *result, call);
@@ -33535,17 +33551,22 @@ ZT__PRIVATE void zt__free_joined(zt_profiler *joined) {
 }
 
 ZT__PRIVATE void zt__collect_reported(zt_profiler *profiler) {
-    zt_profiler *other = profiler;
-    int is_locked = zt__reports_for_others(profiler) && zt__lock_reporting(profiler);
-    do {
+    zt_profiler *other;
+    zt__held held;
+    zt__collect_ready(profiler);
+    if (!zt__reports_for_others(profiler)) {
+        return;
+    }
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        return; /* the report then has what was collected before */
+    }
+    for (other = zt__load(&profiler->next_reporting); other; other = zt__load(&other->next_reporting)) {
         if (!other->is_closed) {
             zt__collect_ready(other);
         }
-        other = zt__load(&other->next_reporting);
-    } while (other && zt__reports_for_others(profiler));
-    if (is_locked) {
-        zt__unlock_reporting(profiler);
     }
+    zt__release_reporting(profiler, held);
 }
 
 /* ==== reports/own_time.h ================================================================================ */
@@ -38359,6 +38380,255 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
+/* ==== reports/trace_streams.h =========================================================================== */
+
+/* Streams in a trace: their rows, gaps and markers. */
+
+/* Begins an instant on a track. */
+ZT__PRIVATE void zt__begin_instant(zt__trace_sink *sink, const char *name, const char *category,
+                                   zt__trace_track track, uint64_t ns);
+
+/* Writes an instant: how many of something are not shown as they are, and what to do. */
+ZT__PRIVATE void zt__write_remark(zt__trace_sink *sink, const char *name, const char *category,
+                                  zt__trace_track track, uint64_t ns, const char *what, uint64_t count,
+                                  const char *remedy);
+
+/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_stream(zt__trace_sink *sink, zt__stream_data *data, int several, uint32_t most,
+                                 zt__trace_track track);
+
+/* ==== reports/trace_streams.c =========================================================================== */
+
+/* Streams in a trace: their rows, gaps and markers. */
+
+enum { ZT__ROWS_AT_ONCE = 1024 }; /* are copied while a mutex is locked */
+
+/* Begins a slice or an instant of no region. */
+static void zt__begin_plain_event(zt__trace_sink *sink, zt__trace_kind kind, const char *name,
+                                  const char *category, zt__trace_track track, uint64_t begin_ns,
+                                  uint64_t end_ns) {
+    zt__trace_event event = {kind, name, category, track, begin_ns, end_ns, 0, NULL};
+    sink->format->begin_event(sink, &event);
+}
+
+ZT__PRIVATE void zt__begin_instant(zt__trace_sink *sink, const char *name, const char *category,
+                                   zt__trace_track track, uint64_t ns) {
+    zt__begin_plain_event(sink, ZT__TRACE_INSTANT, name, category, track, ns, ns);
+}
+
+ZT__PRIVATE void zt__write_remark(zt__trace_sink *sink, const char *name, const char *category,
+                                  zt__trace_track track, uint64_t ns, const char *what, uint64_t count,
+                                  const char *remedy) {
+    const zt__trace_format *format = sink->format;
+    zt__begin_instant(sink, name, category, track, ns);
+    format->add_number(sink, what, (double)count);
+    format->add_text(sink, "remedy", remedy);
+    format->end_event(sink);
+}
+
+/* A copy of the rows of a stream, with the chosen figures. */
+typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
+    zt__kept_row *rows;
+    double *figures; /* of each row */
+    uint64_t *last;  /* of each column, the bits of the value that was written last */
+    uint32_t count;
+    zt__trace_columns columns;
+} zt__traced_rows;
+
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
+
+static void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__ROWS_AT_ONCE ? next + ZT__ROWS_AT_ONCE : rows->end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
+        }
+        zt__unlock(&data->mutex);
+    }
+}
+
+static void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
+}
+
+/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
+static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
+    uint32_t columns = rows->columns.count, changes = 0, i, c;
+    for (c = 0; c < columns; c++) {
+        rows->last[c] = none;
+    }
+    for (i = 0; i <= rows->count; i++) {
+        int is_end = i == rows->count; /* the last value lasts until the end of its row */
+        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
+        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
+        for (c = 0; c < columns; c++) {
+            double value = figures[c];
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+                continue;
+            }
+            rows->last[c] = rounded;
+            changes++;
+            if (sink) {
+                memcpy(&value, &rounded, sizeof value);
+                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
+                                            ZT__COUNTER_DIGITS);
+            }
+        }
+    }
+    return changes;
+}
+
+/* Merges each two rows that follow each other, into one with the means over their time. */
+static void zt__merge_rows(zt__traced_rows *rows) {
+    uint32_t columns = rows->columns.count, from, to = 0, c;
+    for (from = 0; from < rows->count; from++, to++) {
+        double *figures = rows->figures + (size_t)to * columns;
+        zt__kept_row row = rows->rows[from];
+        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
+        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
+            const double *others = rows->figures + (size_t)++from * columns;
+            double length = (double)(row.end_ns - row.begin_ns);
+            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
+            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
+            row.end_ns = rows->rows[from].end_ns;
+            for (c = 0; c < columns; c++) {
+                if (!zt__is_finite(figures[c])) {
+                    figures[c] = others[c];
+                } else if (zt__is_finite(others[c])) {
+                    figures[c] += (others[c] - figures[c]) * share;
+                }
+            }
+        }
+        rows->rows[to] = row;
+    }
+    rows->count = to;
+}
+
+ZT__PRIVATE int zt__write_stream(zt__trace_sink *sink, zt__stream_data *data, int several, uint32_t most,
+                                 zt__trace_track track) {
+    const zt_allocator *allocator = &sink->profiler->config.allocator;
+    const zt__trace_format *format = sink->format;
+    uint64_t merged = 1, period_ns = data->period_ns;
+    uint32_t metrics = data->group.metric_count, before, i;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__traced_rows rows;
+    zt__mean_table table;
+    int has_memory;
+    memset(&rows, 0, sizeof rows);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
+    if (has_memory) {
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
+        has_memory = zt__choose_trace_columns(sink->profiler, data->metrics, metrics, &table, 1, several,
+                                              &rows.columns);
+    }
+    if (has_memory) {
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
+        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
+        has_memory = rows.rows && rows.figures && rows.last;
+    }
+    if (has_memory) {
+        zt__visit_rows(data, zt__copy_row, &rows);
+    }
+
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    if (rows.count > 0) {
+        format->name_track(sink, track, name);
+        format->begin_sequence(sink, track);
+    }
+    if (rows.count > 0 && rows.first > 0) {
+        zt__write_remark(sink, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
+                         rows.first, "raise zt_stream_config.timeline_rows");
+    }
+    for (i = 0; i < rows.count; i++) {
+        const zt__kept_row *row = &rows.rows[i];
+        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_plain_event(sink, ZT__TRACE_SLICE, "gap", "missing", track, begin_ns, end_ns);
+            if (periods > 1) {
+                format->add_number(sink, "missing rows, about", (double)(periods - 1));
+            }
+            format->end_event(sink);
+            format->end_slice(sink, end_ns);
+        } else if (row->gap) {
+            zt__begin_instant(sink, "gap before this", "missing", track, row->begin_ns);
+            format->end_event(sink);
+        }
+        if (row->marker) {
+            zt__begin_instant(sink, row->marker, "marker", track, row->end_ns);
+            format->end_event(sink);
+        }
+    }
+    before = UINT32_MAX;
+    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
+        before = rows.count; /* it stays if there is a gap before each row */
+        zt__merge_rows(&rows);
+        merged *= rows.count < before ? 2 : 1;
+    }
+    if (merged > 1) {
+        zt__write_remark(sink, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
+    }
+    if (rows.count > 0) {
+        zt__declare_columns(sink, name, "", &rows.columns);
+        zt__write_changes(sink, &rows);
+    }
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
+    zt__free(allocator, rows.rows);
+    zt__free(allocator, rows.figures);
+    zt__free(allocator, rows.last);
+    zt__free(allocator, rows.columns.columns);
+    return has_memory;
+}
+
 /* ==== reports/trace.h =================================================================================== */
 
 /* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
@@ -38716,22 +38986,6 @@ static uint32_t zt__flow_to_phases(const zt__trace *trace, uint32_t device) {
     return trace->span_count + 1 + (device - 1) * trace->phases[0].count;
 }
 
-/* Begins an instant on a track of a device. */
-static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, zt__trace_track track,
-                              uint64_t ns) {
-    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, track, ns, ns, NULL);
-}
-
-/* Writes an instant: how many of something are not shown as they are, and what to do. */
-static void zt__write_remark(zt__trace *trace, const char *name, const char *category, zt__trace_track track,
-                             uint64_t ns, const char *what, uint64_t count, const char *remedy) {
-    const zt__trace_format *format = trace->sink.format;
-    zt__begin_instant(trace, name, category, track, ns);
-    format->add_number(&trace->sink, what, (double)count);
-    format->add_text(&trace->sink, "remedy", remedy);
-    format->end_event(&trace->sink);
-}
-
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
 /* For qsort: orders by thread and begin, with outer slices before inner ones. */
@@ -39005,7 +39259,7 @@ static void zt__write_missing_samples(zt__trace *trace, uint32_t device) {
                                                         : "dropped",
                  missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
         free(demangled);
-        zt__begin_instant(trace, name, "missing", zt__device_track(device, track ? track->number : 0),
+        zt__begin_instant(&trace->sink, name, "missing", zt__device_track(device, track ? track->number : 0),
                           missing->since_ns);
         format->add_text(&trace->sink, "cause",
                          is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
@@ -39013,7 +39267,7 @@ static void zt__write_missing_samples(zt__trace *trace, uint32_t device) {
         format->end_event(&trace->sink);
     }
     if (trace->replaced && trace->span_count && device == 1) {
-        zt__write_remark(trace, "earlier samples are not kept", "missing", zt__device_track(device, 0),
+        zt__write_remark(&trace->sink, "earlier samples are not kept", "missing", zt__device_track(device, 0),
                          trace->by_time[0]->sample.begin_ns, "samples", trace->replaced,
                          "raise config.timeline");
     }
@@ -39050,212 +39304,6 @@ static void zt__write_device(zt__trace *trace, uint32_t device) {
         zt__write_memory_counters(&trace->sink, watcher, device);
     }
 #endif
-}
-
-/* ---- streams --------------------------------------------------------------------------------------------- */
-
-/* A copy of the rows of a stream, with the chosen figures. */
-typedef struct zt__traced_rows {
-    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
-    uint32_t metric_count;
-    double *means; /* of each metric, over so many rows */
-    uint64_t *counts;
-    zt__kept_row *rows;
-    double *figures; /* of each row */
-    uint64_t *last;  /* of each column, the bits of the value that was written last */
-    uint32_t count;
-    zt__trace_columns columns;
-} zt__traced_rows;
-
-/* Called with each kept row of a stream, while its mutex is locked. */
-typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
-
-static void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
-    uint64_t next = rows->first, oldest;
-    while (next < rows->end) {
-        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (next = next > oldest ? next : oldest; next < until; next++) {
-            size_t place = (size_t)(next % data->row_capacity);
-            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
-        }
-        zt__unlock(&data->mutex);
-    }
-}
-
-static void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    uint32_t i;
-    (void)row;
-    for (i = 0; i < rows->metric_count; i++) {
-        if (zt__is_finite(values[i])) {
-            rows->means[i] += values[i];
-            rows->counts[i]++;
-        }
-    }
-}
-
-static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    rows->rows[rows->count] = *row;
-    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
-                        rows->figures + (size_t)rows->count * rows->columns.count);
-    rows->count++;
-}
-
-/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
-   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
-   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
-   a compiler. */
-static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint32_t columns = rows->columns.count, changes = 0, i, c;
-    for (c = 0; c < columns; c++) {
-        rows->last[c] = none;
-    }
-    for (i = 0; i <= rows->count; i++) {
-        int is_end = i == rows->count; /* the last value lasts until the end of its row */
-        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
-        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
-        for (c = 0; c < columns; c++) {
-            double value = figures[c];
-            uint64_t rounded;
-            memcpy(&rounded, &value, sizeof rounded);
-            rounded = (rounded + half) & ~(half * 2 - 1);
-            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
-                continue;
-            }
-            rows->last[c] = rounded;
-            changes++;
-            if (sink) {
-                memcpy(&value, &rounded, sizeof value);
-                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
-                                            ZT__COUNTER_DIGITS);
-            }
-        }
-    }
-    return changes;
-}
-
-/* Merges each two rows that follow each other, into one with the means over their time. */
-static void zt__merge_rows(zt__traced_rows *rows) {
-    uint32_t columns = rows->columns.count, from, to = 0, c;
-    for (from = 0; from < rows->count; from++, to++) {
-        double *figures = rows->figures + (size_t)to * columns;
-        zt__kept_row row = rows->rows[from];
-        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
-        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
-            const double *others = rows->figures + (size_t)++from * columns;
-            double length = (double)(row.end_ns - row.begin_ns);
-            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
-            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
-            row.end_ns = rows->rows[from].end_ns;
-            for (c = 0; c < columns; c++) {
-                if (!zt__is_finite(figures[c])) {
-                    figures[c] = others[c];
-                } else if (zt__is_finite(others[c])) {
-                    figures[c] += (others[c] - figures[c]) * share;
-                }
-            }
-        }
-        rows->rows[to] = row;
-    }
-    rows->count = to;
-}
-
-/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. Returns 0 without memory. */
-static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
-                            zt__trace_track track) {
-    const zt_allocator *allocator = &trace->profiler->config.allocator;
-    const zt__trace_format *format = trace->sink.format;
-    uint64_t merged = 1, period_ns = data->period_ns;
-    uint32_t metrics = data->group.metric_count, before, i;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    zt__traced_rows rows;
-    zt__mean_table table;
-    int has_memory;
-    memset(&rows, 0, sizeof rows);
-    rows.metric_count = metrics;
-    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
-    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
-    zt__get_kept_rows(data, &rows.first, &rows.end);
-    has_memory = rows.means && rows.counts;
-    if (has_memory) {
-        zt__visit_rows(data, zt__add_to_means, &rows);
-        for (i = 0; i < metrics; i++) {
-            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
-        }
-        table.means = rows.means;
-        table.stride = metrics;
-        table.region_count = 1;
-        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
-                                              &rows.columns);
-    }
-    if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
-        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
-        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
-        has_memory = rows.rows && rows.figures && rows.last;
-    }
-    if (has_memory) {
-        zt__visit_rows(data, zt__copy_row, &rows);
-    }
-
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    if (rows.count > 0) {
-        format->name_track(&trace->sink, track, name);
-        format->begin_sequence(&trace->sink, track);
-    }
-    if (rows.count > 0 && rows.first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
-                         rows.first, "raise zt_stream_config.timeline_rows");
-    }
-    for (i = 0; i < rows.count; i++) {
-        const zt__kept_row *row = &rows.rows[i];
-        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", track, begin_ns, end_ns, NULL);
-            if (periods > 1) {
-                format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
-            }
-            format->end_event(&trace->sink);
-            format->end_slice(&trace->sink, end_ns);
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            format->end_event(&trace->sink);
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            format->end_event(&trace->sink);
-        }
-    }
-    before = UINT32_MAX;
-    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
-        before = rows.count; /* it stays if there is a gap before each row */
-        zt__merge_rows(&rows);
-        merged *= rows.count < before ? 2 : 1;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    if (rows.count > 0) {
-        zt__declare_columns(&trace->sink, name, "", &rows.columns);
-        zt__write_changes(&trace->sink, &rows);
-    }
-    zt__free(allocator, rows.means);
-    zt__free(allocator, rows.counts);
-    zt__free(allocator, rows.rows);
-    zt__free(allocator, rows.figures);
-    zt__free(allocator, rows.last);
-    zt__free(allocator, rows.columns.columns);
-    return has_memory;
 }
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
@@ -39383,8 +39431,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
         track.number++;
-        has_memory =
-            zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1), track);
+        has_memory = zt__write_stream(&trace.sink, data, streams > 1,
+                                      ZT__COUNTER_EVENTS / (streams ? streams : 1), track);
     }
     is_complete = format->end(&trace.sink);
     zt__free(allocator, trace.columns.columns);
@@ -44303,7 +44351,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 ZT_API void zt_close(zt_profiler *profiler) {
     zt_profiler *unneeded;
-    int is_locked;
+    zt__held held;
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__refuse_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
@@ -44338,9 +44386,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
     zt__finish_power(profiler);
-    is_locked = zt__lock_reporting(profiler);
+    held = zt__hold_reporting(profiler, UINT64_MAX); /* those who hold the lock have a deadline */
     zt__end_profiler(profiler);
-    unneeded = zt__leave_reporting(profiler, is_locked);
+    unneeded = zt__leave_reporting(profiler, held);
     while (unneeded) {
         profiler = unneeded;
         unneeded = profiler->next_reporting;
@@ -46935,7 +46983,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
        %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
        a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
-       of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
+       of a process writes run.2.csv, and so on, unless another reports for it (SEVERAL DEVICES). A relative path starts in the working directory at the time
        of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
        that it has written on standard error. If a report cannot be written, the table is printed there.
 
@@ -46950,6 +46998,46 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
        killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
        by "cat run.*.pftrace >all.pftrace".
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   SEVERAL DEVICES
+
+       A profiler measures one device in one context. Of several profilers, one can report for all:
+
+           zt_open(context, first_device, &config, &first);
+           config.with = first;
+           zt_open(context, second_device, &config, &second);
+           ...
+           zt_report(first, "run.json");
+
+       zt_report and zt_write of the first write one report of all, and so do the reports that ZT_REPORT requests of
+       it. What the others report is theirs alone. All other functions, such as zt_get_region, zt_get_info, zt_pack
+       and zt_merge, are of the one profiler that is passed. zt_auto opens its profilers so: one report of each
+       format has all contexts and devices of the process.
+
+       Where something was measured on several devices, each is the outermost level of the paths of what ran there,
+       such as "device 0: NAME;step;saxpy", or "device 0.1: NAME" for a part of a device. The number is the place among
+       all devices of all drivers, in whose order they also stand. Two contexts of a device are one, and with one device
+       paths have no such level.
+
+       Counts, times and bytes are summed over devices, and nothing else is:
+
+       - Statistics of a region are of the samples of all its paths, those of one device by path. A metric that a
+         device does not measure has no samples there; two that differ in more than their device have different groups.
+       - A device is a phase, whose one entry is all that ran on it, with its metrics and its energy.
+       - How often and how long the program was in a phase is of no device: it stands on the path without one (";step").
+         GPU times of entries are of one entry on one device.
+       - Device name, UUID, address, clock, peaks and percent of peak are shown if they are the same of all.
+       - Memory is summed, and the most in use at once is that of one profiler, or what is in use now.
+       - Span, busy and idle times of the overlap are of all together: one of them is busy. What ran at once did so on
+         one device. Shares are of the times in which the devices were busy, added up.
+       - Power of the whole run, and counters of memory where a device has several contexts, are left out.
+       - Launches and calls are those of the tracer, streams and the earlier run those of the first profiler.
+
+       Profilers are closed in any order. If the first is still open, another that is closed keeps its results for it,
+       and its allocator with them. If the first is closed, its requested reports have what the others have measured so
+       far; from then on each of these reports for itself.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -47815,6 +47903,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        timed mutex                   guards                                               held during
                                                                                           driver  callbacks
+       reporting, of profilers that  reading their results for a report, closing one      yes     yes
+       report together               of them
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
        reader, of power              reading energy, clock and temperature                yes     no
@@ -47847,6 +47937,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
          and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
+       - `reporting` comes before the collectors. Who holds it waits for these with a deadline, so others wait for it
+         without one. A callback under a collector that writes a report of several profilers waits for it, too: a thread
+         that holds it gives the collector up in config.wait_timeout_ns.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
@@ -47972,4 +48065,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 88539b960233413b */
+/* Joined from src/ by src/join.py: 0a1b0f2a7e31be80 */

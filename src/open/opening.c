@@ -369,7 +369,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 ZT_API void zt_close(zt_profiler *profiler) {
     zt_profiler *unneeded;
-    int is_locked;
+    zt__held held;
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__refuse_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
@@ -404,9 +404,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
     zt__finish_power(profiler);
-    is_locked = zt__lock_reporting(profiler);
+    held = zt__hold_reporting(profiler, UINT64_MAX); /* those who hold the lock have a deadline */
     zt__end_profiler(profiler);
-    unneeded = zt__leave_reporting(profiler, is_locked);
+    unneeded = zt__leave_reporting(profiler, held);
     while (unneeded) {
         profiler = unneeded;
         unneeded = profiler->next_reporting;

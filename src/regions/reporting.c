@@ -75,16 +75,21 @@ ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler) {
     return first && first != profiler;
 }
 
-ZT__PRIVATE int zt__lock_reporting(zt_profiler *profiler) {
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline) {
     zt__reporting *reporting = zt__load(&profiler->reporting);
-    return reporting && zt__lock_until(&reporting->lock, UINT64_MAX);
+    if (!reporting || zt__is_owner(&reporting->lock)) {
+        return ZT__HELD_BEFORE;
+    }
+    return zt__lock_until(&reporting->lock, deadline) ? ZT__HELD : ZT__NOT_HELD;
 }
 
-ZT__PRIVATE void zt__unlock_reporting(zt_profiler *profiler) {
-    zt__unlock_timed(&zt__load(&profiler->reporting)->lock);
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held) {
+    if (held == ZT__HELD) {
+        zt__unlock_timed(&zt__load(&profiler->reporting)->lock);
+    }
 }
 
-ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked) {
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held) {
     zt__reporting *reporting = zt__load(&closed->reporting);
     zt_profiler *unneeded = NULL, *next, *profiler = NULL;
     int is_first, is_last_owner;
@@ -111,7 +116,7 @@ ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked)
             unneeded = profiler;
         }
     }
-    if (is_locked) {
+    if (held == ZT__HELD) {
         zt__unlock_timed(&reporting->lock);
     }
     if (is_last_owner) {

@@ -57,13 +57,20 @@ ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler);
 /* Returns whether another profiler reports for this one. */
 ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler);
 
-/* Locks what a profiler reports with, so that none of these profilers is closed meanwhile. Waits without a deadline,
-   because those who hold the lock have one. Returns whether it has to be unlocked: this thread may hold it already. */
-ZT__PRIVATE int zt__lock_reporting(zt_profiler *profiler);
+/* How this thread holds the lock of profilers that report together. */
+typedef enum zt__held {
+    ZT__NOT_HELD,
+    ZT__HELD,       /* it has locked it */
+    ZT__HELD_BEFORE /* it holds it already, or there is none */
+} zt__held;
 
-ZT__PRIVATE void zt__unlock_reporting(zt_profiler *profiler);
+/* Locks what a profiler reports with, so that none of these profilers is closed meanwhile. */
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline);
 
-/* Called when a profiler is closed, with the lock held, which is unlocked if `is_locked`. Returns the profilers that nobody needs any
+/* Unlocks it if zt__hold_reporting has locked it. */
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held);
+
+/* Called when a profiler is closed, with the lock held, which is released. Returns the profilers that nobody needs any
    more: `closed`, all that were kept for its reports, or, if its results are kept, none. They are in a list by
    next_reporting. */
-ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, int is_locked);
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held);

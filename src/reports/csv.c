@@ -13,6 +13,7 @@
 #include "metrics/statistics.h"
 #include "modules/kernels.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/reporting.h"
 #include "reports/facts.h"

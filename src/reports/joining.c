@@ -15,6 +15,7 @@
 #include "regions/creation.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/recordings.h"
 #include "regions/reporting.h"
 #include "reports/joined_extras.h"
 #include "reports/joined_timeline.h"
@@ -22,6 +23,7 @@
 #include "results/merging.h"
 #include "results/results.h"
 #include "results/roofline.h"
+#include "results/timeline.h"
 #include "streams/power.h"
 
 /* ---- the devices ----------------------------------------------------------------------------------------- */
@@ -700,16 +702,18 @@ static zt_profiler *zt__join_locked(zt_profiler *first, ze_result_t *result) {
 }
 
 ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result) {
-    zt_profiler *joined;
-    int is_locked;
+    zt_profiler *joined = NULL;
+    zt__held held;
     *result = ZE_RESULT_SUCCESS;
     if (!zt__reports_for_others(profiler)) {
         return profiler;
     }
-    is_locked = zt__lock_reporting(profiler);
-    joined = zt__join_locked(profiler, result);
-    if (is_locked) {
-        zt__unlock_reporting(profiler);
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        *result = ZE_RESULT_NOT_READY;
+    } else {
+        joined = zt__join_locked(profiler, result);
+        zt__release_reporting(profiler, held);
     }
     if (*result == ZE_RESULT_NOT_READY) {
         zt__report(&profiler->diagnostics, COLLECTOR_BUSY, *result, call);
@@ -739,15 +743,20 @@ ZT__PRIVATE void zt__free_joined(zt_profiler *joined) {
 }
 
 ZT__PRIVATE void zt__collect_reported(zt_profiler *profiler) {
-    zt_profiler *other = profiler;
-    int is_locked = zt__reports_for_others(profiler) && zt__lock_reporting(profiler);
-    do {
+    zt_profiler *other;
+    zt__held held;
+    zt__collect_ready(profiler);
+    if (!zt__reports_for_others(profiler)) {
+        return;
+    }
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        return; /* the report then has what was collected before */
+    }
+    for (other = zt__load(&profiler->next_reporting); other; other = zt__load(&other->next_reporting)) {
         if (!other->is_closed) {
             zt__collect_ready(other);
         }
-        other = zt__load(&other->next_reporting);
-    } while (other && zt__reports_for_others(profiler));
-    if (is_locked) {
-        zt__unlock_reporting(profiler);
     }
+    zt__release_reporting(profiler, held);
 }
