@@ -1229,6 +1229,51 @@ static void test_two_devices_of_a_context(void **state) {
     assert_no_second("devices.2.csv");
 }
 
+/* The same kernel on two devices, once and twice. */
+static void launch_on_two_devices(world *w) {
+    ze_device_handle_t devices[2], own = w->device;
+    ze_module_handle_t module = w->module;
+    uint32_t count = 2;
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    for (uint32_t i = 0; i < 2; i++) {
+        ze_command_list_handle_t list;
+        ze_kernel_handle_t kernel;
+        w->device = devices[i];
+        w->module = load_module(w, "build/kernels/saxpy.so", "");
+        create_kernel(w, &kernel);
+        create_immediate(w, &list);
+        for (uint32_t n = 0; n <= i; n++) {
+            launch_kernel(list, kernel);
+            w->launches++;
+        }
+        finish_immediate(w, list);
+        ok(zeCommandListDestroy(list));
+        ok(zeKernelDestroy(kernel));
+        ok(zeModuleDestroy(w->module));
+    }
+    w->device = own;
+    w->module = module;
+}
+
+/* What kernels are made of is of all devices. */
+static void test_a_kernel_on_two_devices(void **state) {
+    (void)state;
+    zt_auto_config config = {0};
+    config.profiler.groups = "";
+    const program p = {.work = launch_on_two_devices,
+                       .environment = in_directory("kernel.json"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    const char *text = text_of("kernel.json");
+    assert_contains(text, "\"name\":\"2 devices\"");
+    const char *kernels = strstr(text, "\"kernels\":[");
+    assert_non_null(kernels);
+    assert_int_equal(occurrences(kernels, "\"name\":\"saxpy\""), 1);
+    assert_contains(kernels, "\"launches\":3");
+}
+
 /* ==== what the configuration chooses ====================================================================== */
 
 /* Of every second launch, times alone; and of those beyond a limit. */
@@ -1553,6 +1598,7 @@ int main(void) {
         cmocka_unit_test(test_a_context_whose_driver_hangs),
         cmocka_unit_test(test_contexts_that_come_back),
         cmocka_unit_test(test_two_devices_of_a_context),
+        cmocka_unit_test(test_a_kernel_on_two_devices),
         cmocka_unit_test(test_not_every_launch),
         cmocka_unit_test(test_an_empty_path),
         cmocka_unit_test(test_hotspots_by_the_environment),
