@@ -18690,7 +18690,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+        /* A device may be around all phases. */
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
                                                             zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
@@ -48065,4 +48066,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0a1b0f2a7e31be80 */
+/* Joined from src/ by src/join.py: 834eef86ab53ad9e */

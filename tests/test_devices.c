@@ -444,6 +444,37 @@ static void test_other_passes(void **state) {
     close_pair(w, &p, 0);
 }
 
+/* Phases as deep as they get are inside of a device, too. */
+static void test_deep_phases(void **state) {
+    enum { DEEPEST = 80 };
+    world *w = *state;
+    pair p = open_pair(w, times_alone(w), "");
+    zt_profiler *whole;
+    for (int i = 0; i < DEEPEST; i++)
+        zt_phase_begin("deep");
+    fill(w, &p, 0, "fill", 1);
+    fill(w, &p, 1, "fill", 1);
+    for (int i = 0; i < DEEPEST; i++)
+        zt_phase_end();
+    for (uint32_t i = 0; i < 2; i++)
+        collect_all(p.profilers[i]);
+    for (int i = 0; i < 70; i++) { /* of different names, which are inside of each other */
+        char name[8];
+        snprintf(name, sizeof name, "p%d", i);
+        zt_phase_begin(name);
+    }
+    fill(w, &p, 0, "fill", 1);
+    fill(w, &p, 1, "fill", 1);
+    for (int i = 0; i < 70; i++)
+        zt_phase_end();
+    for (uint32_t i = 0; i < 2; i++)
+        collect_all(p.profilers[i]);
+    whole = read_packed(p.profilers[0]);
+    assert_int_equal(region_info(whole, "fill").count, 4);
+    zt_close(whole);
+    close_pair(w, &p, 0);
+}
+
 static void test_bad_with(void **state) {
     world *w = *state;
     zt_config config = times_alone(w);
@@ -474,6 +505,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_without_memory, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_reports_while_others_are_closed, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_other_passes, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_deep_phases, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_bad_with, open_world, close_world),
     };
     return cmocka_run_group_tests(tests, begin, remove_directory);
