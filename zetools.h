@@ -47038,7 +47038,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Profilers are closed in any order. If the first is still open, another that is closed keeps its results for it,
        and its allocator with them. If the first is closed, its requested reports have what the others have measured so
-       far; from then on each of these reports for itself.
+       far; from then on each of these reports for itself. A profiler that is opened with one that another reports for is
+       reported by that one, too; if that one is closed, it reports for itself.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -48066,4 +48067,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 834eef86ab53ad9e */
+/* Joined from src/ by src/join.py: 7e36a20657e69d97 */

@@ -475,6 +475,21 @@ static void test_deep_phases(void **state) {
     close_pair(w, &p, 0);
 }
 
+/* Streams are those of the profiler that reports. */
+static void test_streams(void **state) {
+    world *w = *state;
+    zt_config config = times_alone(w);
+    config.timeline = 64;
+    pair p = open_pair(w, config, "");
+    stream_marked_region(w, p.profilers[0]);
+    work(w, &p);
+    assert_contains(report(p.profilers[0], "streams.json"), "\"streamed\":{");
+    const char *text = report(p.profilers[0], "streams.trace.json");
+    assert_int_equal(occurrences(text, "\"name\":\"stream "), 1);
+    assert_contains(text, "\"name\":\"device 1: ");
+    close_pair(w, &p, 0);
+}
+
 static void test_bad_with(void **state) {
     world *w = *state;
     zt_config config = times_alone(w);
@@ -506,6 +521,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reports_while_others_are_closed, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_other_passes, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_deep_phases, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_streams, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_bad_with, open_world, close_world),
     };
     return cmocka_run_group_tests(tests, begin, remove_directory);

@@ -35,5 +35,6 @@
 
        Profilers are closed in any order. If the first is still open, another that is closed keeps its results for it,
        and its allocator with them. If the first is closed, its requested reports have what the others have measured so
-       far; from then on each of these reports for itself.
+       far; from then on each of these reports for itself. A profiler that is opened with one that another reports for is
+       reported by that one, too; if that one is closed, it reports for itself.
 */
