@@ -107,6 +107,7 @@ struct zt__path {
     zt__path *inner;       /* the paths directly inside, the newest first, */
     zt__path *next_inner;  /* and the next of those in key.outer */
     int is_repeated;       /* its region is also one of those around it */
+    uint32_t device;       /* of a report of several devices: its number, from 1; 0: it is of none */
     int outlives_outer;    /* a region on it has ended after the one around that */
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
@@ -427,7 +428,13 @@ struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
-    zt_config config; /* with defaults filled in; after zt_open, its lists of names are NULL */
+    ze_device_handle_t opened_device; /* the same, and stays */
+    uint32_t place, tile;             /* of it: zt__find_device_place. Known once it reports with others */
+    struct zt__reporting *reporting;  /* with others; NULL: with none. Atomic */
+    zt_profiler *next_reporting;      /* atomic */
+    int is_closed;                    /* its results are kept for the report of another */
+    struct zt__joined *joined; /* it is a report of several profilers: see reports/joining.h. Else NULL */
+    zt_config config;          /* with defaults filled in; after zt_open, its lists of names are NULL */
     zt__driver driver;
     zt__diagnostics diagnostics;
     zt_availability availability;
