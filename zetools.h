@@ -12113,7 +12113,7 @@ ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     if (zt__load(&reporting->first)) {
         if (reporting->first == reporting->last) { /* the first is on its own so far */
             zt__find_device_place(reporting->first->opened_device, &reporting->first->place,
-                           &reporting->first->tile);
+                                  &reporting->first->tile);
         }
         zt__find_device_place(opened->opened_device, &opened->place, &opened->tile);
         reporting->owners++;
@@ -49172,4 +49172,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9bbf3f5bb231df4f */
+/* Joined from src/ by src/join.py: 27095604c0f0260c */

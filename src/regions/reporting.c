@@ -50,7 +50,7 @@ ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
     if (zt__load(&reporting->first)) {
         if (reporting->first == reporting->last) { /* the first is on its own so far */
             zt__find_device_place(reporting->first->opened_device, &reporting->first->place,
-                           &reporting->first->tile);
+                                  &reporting->first->tile);
         }
         zt__find_device_place(opened->opened_device, &opened->place, &opened->tile);
         reporting->owners++;
