@@ -16,7 +16,6 @@
 #include "metrics/statistics.h"
 
 enum {
-    ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
     ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
@@ -180,7 +179,6 @@ struct zt__probe {
     const zt__path
         *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
-    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -202,16 +200,19 @@ struct zt__probe {
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
-    void *source;
-    ze_event_handle_t lent;
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
+
+    /* of few */
+    zt__path *placed; /* its path in recording->next_phase; NULL without memory */
+    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
 typedef struct zt__entry_block {
