@@ -808,7 +808,8 @@ struct zt_region_info {
     int is_phase;
     uint64_t entered;    /* how often a phase was ended while the profiler was open */
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
-    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. NaN: it was not
+                            ended yet, or is a region */
     double host_own_ns;  /* the same outside of the phases inside */
     double host_wait_ns; /* of host_ns, waiting for the device. NaN: not known, because no tracer was on all
                             the time, or of a region; see PHASES AND ENTRIES */
@@ -18026,8 +18027,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->is_phase = totals->is_phase;
     info->entered = totals->entered;
     info->incomplete = totals->incomplete;
-    info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
-    info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->host_ns = totals->entered > 0 ? totals->host_ns : zt__nan();
+    info->host_own_ns = totals->entered > 0 ? totals->host_own_ns : zt__nan();
     info->host_wait_ns = totals->host_wait_ns;
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
@@ -40980,7 +40981,6 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
-    int is_of_device;
     for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
@@ -40998,8 +40998,6 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
-        is_of_device = nesting->is_phase && nesting->path != UINT32_MAX &&
-                       zt__path_at(profiler, nesting->path)->device > 0 && !document->region.entered;
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
@@ -41013,8 +41011,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
             figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i].fact);
         }
-        if (is_of_device) { /* the program was in the phase, the device is not */
-            figures[ZT__ROW_COUNT] = figures[zt__row_of(ZT__FACT_HOST)] = zt__nan();
+        if (nesting->is_phase && !document->region.entered) { /* it is open, or the part of a device */
+            figures[ZT__ROW_COUNT] = zt__nan();
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();
@@ -46076,7 +46074,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: \"Count\", units: \"\",\n"
         "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n",
-        "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
+        "            value: (region) => region.phase ? region.phase.entered || null : region.count,\n"
         "        },\n"
         "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
@@ -46488,7 +46486,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const own = phase.host_own_ns < phase.host_ns\n"
         "        ? `, of which ${quantity(phase.host_own_ns, \"ns\")} outside of the phases inside` : \"\";\n"
         "    const texts = [\n"
-        "        `Entered ${plural(phase.entered, \"time\")}: ${quantity(phase.host_ns, \"ns\")} on the host${own}.`,\n",
+        "        ...phase.entered\n",
+        "            ? [`Entered ${plural(phase.entered, \"time\")}: ${quantity(phase.host_ns, \"ns\")} on the host${own}.`] : [],\n"
         "        `${plural(count, \"sample\")} in no other region${isNumber(phase.busy_ns)\n"
         "            ? `; at least one ran for ${quantity(phase.busy_ns, \"ns\")}.` : \".\"}`,\n"
         "    ];\n"
@@ -46580,10 +46579,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
         "        units: \"ns\",\n"
-        "        component: \"\",\n"
+        "        component: \"\",\n",
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
-        "    times.forEach((ofPass, pass) => {\n",
+        "    times.forEach((ofPass, pass) => {\n"
         "        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : \"\"}`;\n"
         "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);\n"
         "    });\n"
@@ -46678,9 +46677,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
         "            ticks.push(tick);\n"
         "        }\n"
-        "    } else {\n"
+        "    } else {\n",
         "        const digits = 3 * decades < most ? [1, 2, 5] : [1];\n"
-        "        const step = Math.ceil(decades / most);\n",
+        "        const step = Math.ceil(decades / most);\n"
         "        for (let power = step * Math.floor(Math.log10(low) / step); power <= Math.log10(high); power += step) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
         "        }\n"
@@ -46763,8 +46762,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
-        "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};\n",
+        "function showRoofline() {\n",
+        "    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};\n"
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const bytes = peaks.bytes_per_second || Infinity;\n"
         "    const most = kind === \"operations\" && peaks.operations_per_second || Infinity;\n"
@@ -46837,8 +46836,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const tick of ticksOf(plot.x.low, plot.x.high, plot.width / 90)) {\n"
         "        const [x, text] = [plot.x.place(tick), quantity(tick, \"\")];\n"
         "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});\n"
-        "        if (x - 3.5 * text.length > free) {\n"
-        "            addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, text);\n",
+        "        if (x - 3.5 * text.length > free) {\n",
+        "            addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, text);\n"
         "            free = x + 3.5 * text.length;\n"
         "        }\n"
         "    }\n"
@@ -46911,11 +46910,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns whether there is room for a box: it is in the drawing, and overlaps no other one. */\n"
         "function hasRoom(box, taken, plot) {\n"
-        "    return box.left > plot.left && box.right < plot.width && box.top > plot.top && box.bottom < plot.bottom &&\n"
+        "    return box.left > plot.left && box.right < plot.width && box.top > plot.top && box.bottom < plot.bottom &&\n",
         "        taken.every((other) => other.right <= box.left || box.right <= other.left || other.bottom <= box.top ||\n"
         "            box.bottom <= other.top);\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns why a region is no point of the roofline. */\n"
         "function reasonOf(region, kind) {\n"
         "    if (!(region.count > 0)) {\n"
@@ -47001,9 +47000,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        counts.set(numbered, (counts.get(numbered) || 0) + 1);\n"
         "        const own = name || `${kind} ${counts.get(numbered)}`;\n"
         "        return rowOf(device ? `${device.split(\":\")[0]}, ${own}` : own, spansOf(spans));\n"
-        "    });\n"
+        "    });\n",
         "    const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);\n"
-        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n",
+        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
         "    const kept = rows.filter((row) => !others.includes(row));\n"
         "    if (others.length) {\n"
         "        kept.push(rowOf(plural(others.length, \"other\"), sortByBegin(others.flatMap((row) => row.spans))));\n"
@@ -47097,11 +47096,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns a time with as many decimals as the steps of an axis need. */\n"
         "function timeText(time, step) {\n"
-        "    const [size, unit] = TIMES.findLast(([one]) => timeline.end >= one) || TIMES[0];\n"
+        "    const [size, unit] = TIMES.findLast(([one]) => timeline.end >= one) || TIMES[0];\n",
         "    const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));\n"
         "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */\n"
         "function timeStep(length, most) {\n"
         "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
@@ -47192,11 +47191,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns the span below the mouse, or undefined. One of less than two pixels is found beside it, too. */\n"
         "function spanAt(event) {\n"
         "    const row = timeline.rows.find((one) => one.track.contains(event.target));\n"
-        "    if (!row) {\n"
+        "    if (!row) {\n",
         "        return undefined;\n"
         "    }\n"
         "    const box = row.track.getBoundingClientRect();\n"
-        "    const pixel = (timeline.end - timeline.begin) / box.width;\n",
+        "    const pixel = (timeline.end - timeline.begin) / box.width;\n"
         "    const time = timeline.begin + pixel * (event.clientX - box.left);\n"
         "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n"
         "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
@@ -47285,10 +47284,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Names the colours, below the rows. */\n"
-        "function addHues(box) {\n"
+        "function addHues(box) {\n",
         "    timeline.hues.forEach((region, hue) => {\n"
         "        add(box, \"span\", \"name\", shortName(region.name, nameLength())).dataset.hue = hue;\n"
-        "    });\n",
+        "    });\n"
         "    add(box, \"span\", \"\", \"other regions\").dataset.hue = -1;\n"
         "}\n"
         "\n"
@@ -47383,9 +47382,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
-        "    const limit = largest.limit.what ? `; what limits it: ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n"
+        "    const limit = largest.limit.what ? `; what limits it: ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n",
         "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
-        "    const own = `${percent(largest.ownShare)} (${time})`;\n",
+        "    const own = `${percent(largest.ownShare)} (${time})`;\n"
         "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
         "}\n"
         "\n"
@@ -47472,11 +47471,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
         "    const weight = (source) => sumOf(source.lines, (line) => line.samples);\n"
         "    for (const source of kernel.sources.slice().sort((a, b) => weight(b) - weight(a))) {\n"
-        "        add(details, \"h3\", \"\", source.file);\n"
+        "        add(details, \"h3\", \"\", source.file);\n",
         "        addHotTable(details, kernel, kinds, \"Line\", source.lines, (row) => String(row.line));\n"
         "    }\n"
         "    const unknown = kernel.instructions.filter((row) => !row.file);\n"
-        "    if (unknown.length) {\n",
+        "    if (unknown.length) {\n"
         "        const offsetOf = (row) => `+0x${row.offset.toString(16)}`;\n"
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
@@ -47562,12 +47561,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => call.time_ns[one])));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
-        "    const figures = [\n"
+        "    const figures = [\n",
         "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
         "        [\"Max\", \"max\", others],\n"
         "    ];\n"
         "    const body = addTable(byId(\"calls\"), [\n"
-        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n",
+        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
         "    ]);\n"
         "    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {\n"
@@ -47660,7 +47659,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            event.preventDefault();\n"
         "            focusRow(all[targets.get(event.key)]);\n"
         "        }\n"
-        "    });\n"
+        "    });\n",
         "    byId(\"more\").querySelectorAll(\"button\").forEach((button, index) => button.addEventListener(\"click\", () => {\n"
         "        view.firstRow += index ? MOST_ROWS : -MOST_ROWS;\n"
         "        showRows();\n"
@@ -47670,7 +47669,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function listenToKeys() {\n"
         "    const filter = byId(\"filter\");\n"
         "    const choice = byId(\"choice\");\n"
-        "    document.addEventListener(\"keydown\", (event) => {\n",
+        "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
         "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
         "            event.preventDefault();\n"
@@ -49299,4 +49298,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2d72e3924525a535 */
+/* Joined from src/ by src/join.py: 655709d735ad91d8 */

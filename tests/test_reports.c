@@ -1385,7 +1385,7 @@ static void test_table_of_a_b580(void **state) {
     text = printed(profiler);
     assert_in_range(look_at(text).widest, 100, 136);
     assert_contains(text, " XMX           EU        EU       EU ");
-    assert_contains(text, "active %  occupancy %  active %  stall %  read GB/s ");
+    assert_contains(text, "active %  occupancy %  active %  stall %  read GB/s");
     assert_contains(text, "91.2      7.5 ");
     assert_contains(text, "10.0     85.0 ");
     const char *never[] = {"Uncertainty", "THREADGROUP", "ReportId", "AvgGpu"};

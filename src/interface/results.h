@@ -38,7 +38,8 @@ struct zt_region_info {
     int is_phase;
     uint64_t entered;    /* how often a phase was ended while the profiler was open */
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
-    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. NaN: it was not
+                            ended yet, or is a region */
     double host_own_ns;  /* the same outside of the phases inside */
     double host_wait_ns; /* of host_ns, waiting for the device. NaN: not known, because no tracer was on all
                             the time, or of a region; see PHASES AND ENTRIES */

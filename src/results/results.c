@@ -446,8 +446,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->is_phase = totals->is_phase;
     info->entered = totals->entered;
     info->incomplete = totals->incomplete;
-    info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
-    info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->host_ns = totals->entered > 0 ? totals->host_ns : zt__nan();
+    info->host_own_ns = totals->entered > 0 ? totals->host_own_ns : zt__nan();
     info->host_wait_ns = totals->host_wait_ns;
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,

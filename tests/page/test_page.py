@@ -149,7 +149,7 @@ def value_of(made, region, heading):
         return time[FIGURES[heading]], "ns"
     phase = region.get("phase")
     total = time["sum"] if not phase else region["total_ns"] if region["count"] else None
-    known = {"Count": (phase["entered"] if phase else region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""),
+    known = {"Count": ((phase["entered"] or None) if phase else region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""),
              "Total": (total, "ns"), "Own": (region["own_ns"], "ns")}
     if heading in PHASE_FIGURES:
         figure, units = PHASE_FIGURES[heading]

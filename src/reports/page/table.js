@@ -126,7 +126,7 @@ function makeColumns() {
         {
             label: "Count", units: "",
             description: phases.length ? "Collected samples; how often a phase was entered" : "Collected samples",
-            value: (region) => region.phase ? region.phase.entered : region.count,
+            value: (region) => region.phase ? region.phase.entered || null : region.count,
         },
         {
             label: "Lost", kind: "lost", units: "", isHidden: !hasLosses,
@@ -538,7 +538,8 @@ function phaseText({phase, count}) {
     const own = phase.host_own_ns < phase.host_ns
         ? `, of which ${quantity(phase.host_own_ns, "ns")} outside of the phases inside` : "";
     const texts = [
-        `Entered ${plural(phase.entered, "time")}: ${quantity(phase.host_ns, "ns")} on the host${own}.`,
+        ...phase.entered
+            ? [`Entered ${plural(phase.entered, "time")}: ${quantity(phase.host_ns, "ns")} on the host${own}.`] : [],
         `${plural(count, "sample")} in no other region${isNumber(phase.busy_ns)
             ? `; at least one ran for ${quantity(phase.busy_ns, "ns")}.` : "."}`,
     ];
