@@ -345,7 +345,7 @@
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO                  reports of zt_auto, likewise; "1": as configured; "off", "0" or "": nothing is traced
        ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
-                       OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
+       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES,
+                       TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
                        SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
@@ -45975,9 +45975,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    FACTS OF THE RUN
 
-       What reports have of the whole run. A line has the name in CSV, where it is of no region, the member in
-       JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total; "-":
-       it is not there. Tables and pages say it in sentences.
+       What reports have of the whole run. A line has the name in CSV, whose column `region` is empty, the member
+       in JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total.
+       "-": the format does not have it. Tables and pages have sentences instead.
 
        CSV                                 JSON                      OpenMetrics
 
@@ -46034,8 +46034,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Units        as in FIGURES OF REGIONS; the clock is in MHz in CSV and JSON, in Hz in OpenMetrics
        In JSON      "name" to "timer_hz" are members of "device", "domain", "text" and "seconds" to
                     "max_celsius" of "power", "begun" to "unobserved_lists" of "counts",
-                    "samples" to "at_once_ns" of "overlap", "source" and what is a second of "peaks", the
-                    last ones of "memory"
+                    "samples" to "at_once_ns" of "overlap", "source" and what ends with "_per_second" of
+                    "peaks", "allocations" to "host_peak_bytes" of "memory"
+       OpenMetrics  has version, device and availability as labels of "info"; see OPENMETRICS
        If measured  "power" with config.power, "overlap" with config.timeline, "peaks" where one is known,
                     "memory" where it is watched; see MEMORY. In CSV and OpenMetrics, a figure that is not
                     known has no line
@@ -46046,7 +46047,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
        has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
-       begins with zetools_ and, of a counter, ends with _total; "-": it is not there.
+       begins with zetools_ and, of a counter, ends with _total. "-": the format does not have it.
 
        CSV                     JSON                     table      OpenMetrics
 
@@ -46084,6 +46085,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Shares       "share", "throttled" and what is "of peak": from 0 to 1 in JSON and OpenMetrics, in percent
                     in CSV and tables
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
+       Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
        Of phases    from "entries" on, in JSON members of "phase"
 */
@@ -46105,10 +46107,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the version of zetools, by the layout of the statistics. A file
-       of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
-       killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
-       by "cat run.*.pftrace >all.pftrace".
+       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
+       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
+       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
+       ranks are joined by "cat run.*.pftrace >all.pftrace".
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46119,9 +46121,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        what FACTS OF THE RUN lists: "zetools" is the version of the library, "program" the command line,
                        "gpu_time_ns" the sum of own times, or of their estimates, "gpu_busy_ns" the time in
-                       which any of it ran, or null. Shares are of the latter, or else of the former
-       "device"        what is of it, like "power" (as in zt_power_info), "counts" (zt_counts), "peaks" (see
-                       ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
+                       which any region ran, or null. Shares are of "gpu_busy_ns", or if that is null of
+                       "gpu_time_ns"
+       "device"        facts of the device. Other objects are "power" (as in zt_power_info), "counts" (zt_counts),
+                       "peaks" (see ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
        "causes"        of each zt_cause, by its name
        "columns"       keys of the metrics that matter most, for a table
        "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
@@ -46185,10 +46188,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
-       entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
-       and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
-       region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the host)
-       or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
+       entries, lists or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the
+       `mean`. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase",
+       "path of region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the
+       host) or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
        they apply, there are lines with
 
        - "queue latency" and "launch latency" of a region
@@ -46200,11 +46203,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
-         written as ':'
-       - the component "profiler": a count or, with the aggregation "none", a text, such
-         as the "parent"
+         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a
+         name is written as ':'
+       - the component "profiler": a count or, with the aggregation "none", a text, such as the "parent"
        - no region: "lost: CAUSE" and "dropped: CAUSE" of all; each "note" is one of the "notes" of JSON
+       - the component "host", of a call: "host time", and "errors", whose `count` is all calls and whose `sum` those
+         that failed
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -46246,10 +46250,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
-       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
-       Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
-       CLOCK_MONOTONIC.
+       "run.pftrace" is for Perfetto (ui.perfetto.dev), in its own format, with more for its pages. It is compressed:
+       from two regions on, it has less than a third of the bytes of "run.trace.json", which is for Chrome
+       (chrome://tracing) and other tools that read the Trace Event format; Perfetto shows it, too. Both have the
+       same tracks and spans, with times of CLOCK_MONOTONIC.
 
        The process for the device has
 
@@ -46258,8 +46262,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics (in run.trace.json), its latencies and
-         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
+         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy
+         its bytes and rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
        - counters for power, clock, throttling, each of its reasons and temperature, with config.power
@@ -46372,9 +46376,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PACKED STATISTICS
 
        The layout of what zt_pack writes, and of files with the suffix .zt. Little-endian; u32 and u64 are
-       unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes. Times are in
-       nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
-       zt_merge does not add them either.
+       unsigned, f32 and f64 are a float and a double of IEEE 754, text is a u32 length and that many bytes. Times are
+       in nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots,
+       peaks and zt_info.power are left out; zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
@@ -46391,21 +46395,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time; f64 host time waiting for the device, J, seconds in which they are known, seconds
+               u64 collected with metrics; then, without meaning for a region, u64 entries, of these incomplete,
+               host time, own host time; f64 host time waiting for the device, J, seconds in which they are known, seconds
                throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
                entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
                two are known; u64 allocations, of these not freed, their bytes, bytes in use at most, at the
                end
-               u64 collected; and if there are any,
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
+               u64 collected; if there are any,
+                   each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+                   25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
                u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
-               of a phase the same of its entries, which have one column: the GPU time
+               of a phase, from u64 collected on, the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
-       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+       the GPU time, that of each pass if there are several, and latencies if they are kept.
 
        The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
        0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
@@ -46420,7 +46424,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_bench_config.min_time_ns, and more until one of the conditions of zt_bench_end holds. The interval of
        the median is one of ranks (sign test). It counts as many samples as are independent of each other, by
        how much bursts, and fifths of all bursts, differ: noise and drift that last for milliseconds up to the
-       whole benchmark make it wider. It contains the medians of these fifths. zt_bench_result.burst_spread is how far apart the medians of bursts lie.
+       whole benchmark make it wider. It contains the medians of these fifths. zt_bench_result.burst_spread is how far
+       apart the medians of bursts lie.
 
        Samples are changed if the frequency of the device differs from the median by more than
        zt_bench_config.max_change, or if the driver reports a reason for throttling. They are set aside: counted,
@@ -46433,12 +46438,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_compare_benches writes a row for each benchmark, with the change of its median and an interval
        that contains the true change with a probability of at least 95%: from the lower end now against the
-       higher end before, to the higher end now against the lower end before. A benchmark is slower or faster if the whole interval, and the change of its first
-       decile, are beyond its zt_bench_config.tolerance. Without a positive median it counts as not measured.
-       A note reports a device, driver or clock that is not the one in the file.
+       higher end before, to the higher end now against the lower end before. So one run may be at its best, and the
+       other at its worst, because of what lasts longer than a run. A benchmark is slower or faster if the whole
+       interval, and the change of its first decile, are beyond its zt_bench_config.tolerance. Without a positive
+       median it counts as not measured. A note reports a device, driver or clock that is not the one in the file.
 
-       So a run may be at its best and the other at its worst, as what lasts longer than a run may have it. No
-       interval includes what differs from run to run, and never within one: placement in memory, temperature,
+       No interval includes what differs from run to run, and never within one: placement in memory, temperature,
        other users of the device. Other users make samples longer, but hardly ever all of them, which is why the
        first decile has to change, too. What remains, the tolerance has to cover.
 
@@ -46835,7 +46840,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
        and its tracing layer is off, where the loader can switch it off.
 
-       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows then. If
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows at once. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
        signal.
 
@@ -46861,9 +46866,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        a list that was recorded in the look and is neither reset nor destroyed. So the events, time stamps and
        queries of its launches stay, and are never used again, because nobody sees any more whether the list or its
        context is still there. A message has the number of these launches. Each look may leave as many, and the
-       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as it was recorded: with metrics, its launches do not
-       overlap. What it had on its way when the look ended, and was not collected within config.wait_timeout_ns,
-       is lost (ZT_LOST_OVERWRITTEN).
+       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as
+       it was recorded: with metrics, its launches do not overlap. What it had on its way when the look ended, and
+       was not collected within config.wait_timeout_ns, is lost (ZT_LOST_OVERWRITTEN).
 
        Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
 */
@@ -47183,4 +47188,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 77f8a404b2af97ab */
+/* Joined from src/ by src/join.py: a28d292938d7cba2 */

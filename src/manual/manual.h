@@ -345,7 +345,7 @@
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO                  reports of zt_auto, likewise; "1": as configured; "off", "0" or "": nothing is traced
        ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
-                       OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
+       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES,
+                       TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
                        SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS

@@ -15,8 +15,8 @@
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the version of zetools, by the layout of the statistics. A file
-       of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
-       killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
-       by "cat run.*.pftrace >all.pftrace".
+       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
+       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
+       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
+       ranks are joined by "cat run.*.pftrace >all.pftrace".
 */
