@@ -42638,6 +42638,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 #ifdef ZETOOLS_TRACER
 
+enum { ZT__AUTO_TEXTS = 9 + ZT__MAX_HOOKS };
+
 /* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
@@ -42668,24 +42670,24 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Stores where the strings of the application are kept, and returns their number. */
-static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
+/* Stores where the strings of the application are kept. */
+static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
     const char **kept[] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
-    uint32_t i, count = ZT__COUNT_OF(kept);
+    uint32_t i;
     memcpy((void *)texts, (const void *)kept, sizeof kept);
     for (i = 0; i < ZT__MAX_HOOKS; i++) {
-        texts[count++] = &automatic->hooks[i].call;
+        texts[ZT__COUNT_OF(kept) + i] = &automatic->hooks[i].call;
     }
-    return count;
 }
 
 static void zt__clear_auto(void) {
-    const char **texts[10 + ZT__MAX_HOOKS];
-    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    const char **texts[ZT__AUTO_TEXTS];
+    uint32_t i;
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
     }
     memset(&zt__automatic, 0, sizeof zt__automatic);
@@ -42693,8 +42695,8 @@ static void zt__clear_auto(void) {
 
 /* Keeps a configuration. Returns 0 without memory. */
 static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
-    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    uint32_t i, count;
+    const char **texts[ZT__AUTO_TEXTS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i;
     int has_memory = 1;
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
@@ -42709,8 +42711,8 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
         zt__automatic.trace.hooks = zt__automatic.hooks;
     }
     zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
-    count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         has_memory &= zt__keep_text(texts[i]);
     }
     return has_memory;
@@ -42798,8 +42800,8 @@ static ze_result_t zt__begin_auto(void) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
-   tracer or its profilers. */
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still
+   needs the tracer or its profilers. */
 static int zt__detach_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     int is_needed = 0;
@@ -42823,8 +42825,8 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
-/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
-   still observed, which wait for it. */
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
+   still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     zt__stop_measuring(tracer, "zt_auto");
@@ -42919,7 +42921,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__print_message("zt_auto: tracing has ended.");
 }
 
-/* Begins or ends to trace. */
+/* Begins to trace, or stops it and writes the reports. */
 static void zt__follow_signal(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     if (tracer) {
@@ -43023,7 +43025,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__beginning = unlocked; /* a forked child may have inherited it locked */
+    zt__beginning = unlocked; /* a forked child may have inherited it while it was locked */
     if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
@@ -47188,4 +47190,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a28d292938d7cba2 */
+/* Joined from src/ by src/join.py: 2dac4d5c1afb2125 */
