@@ -2838,15 +2838,15 @@ ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to) {
 
 enum { ZT__DEFLATE_PLACES = 1 << 12 };
 
-/* Where bytes that may come again were seen last. */
+/* Where three bytes of each hash were seen last. */
 typedef struct zt__deflate_places {
-    uint32_t ends[ZT__DEFLATE_PLACES]; /* by a hash: the index behind the first of three bytes; 0: not seen */
+    uint32_t seen[ZT__DEFLATE_PLACES]; /* the index of the first of the three, plus 1; 0: not seen */
 } zt__deflate_places;
 
-/* Returns how many bytes the compressed form of so many has at the most. */
+/* Returns the most bytes to which `size` bytes are compressed. */
 ZT__PRIVATE size_t zt__most_deflated(size_t size);
 
-/* Compresses to memory that has room for the most bytes. Returns how many there are. */
+/* Compresses to memory that has room for zt__most_deflated(size) bytes. Returns how many it has written. */
 ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes, size_t size,
                                uint8_t *compressed);
 
@@ -2854,8 +2854,8 @@ ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes,
 
 /* Compression in the format of zlib (RFC 1950 and 1951). */
 
-/* All is one block with the fixed codes: a table of codes for each block would save little of what traces contain. Each
-   match is that with the last place of the same hash. */
+/* The output is one block with the fixed codes: tables of codes would save little of what traces contain. A match is
+   searched for only at the last place of the same hash. */
 
 enum {
     ZT__LEAST_MATCH = 3,
@@ -2911,8 +2911,8 @@ static uint32_t zt__highest_bit(uint32_t number) {
     return bit;
 }
 
-/* Lengths and distances are in classes, each of which is twice as wide as that before; within a class, four symbols share
-   the lengths, and two the distances. */
+/* Lengths and distances are in classes. All symbols of a class have the same number of extra bits: of lengths, these
+   are four symbols, of distances two. */
 static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     uint32_t rest = length - ZT__LEAST_MATCH, extra = rest < 8 ? 0 : zt__highest_bit(rest) - 2;
     if (length == ZT__MOST_MATCH) {
@@ -2927,12 +2927,13 @@ static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     zt__put_bits(out, rest & ((1u << extra) - 1), extra);
 }
 
-/* Returns where the end of the last three bytes is kept that are, perhaps, the same as these. */
+/* Returns where the last place of three bytes is kept that have the same hash as these. */
 static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
     uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return &places->ends[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+    return &places->seen[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
 }
 
+/* Adler-32 */
 static uint32_t zt__checksum_of(const uint8_t *bytes, size_t size) {
     uint32_t low = 1, high = 0;
     size_t i;
@@ -47190,4 +47191,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2dac4d5c1afb2125 */
+/* Joined from src/ by src/join.py: 18d5478d1cb03b30 */
