@@ -3908,8 +3908,8 @@ static void zt__read_process_name(uint32_t process, char *name, size_t size) {
     }
 }
 
-/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
-   that. `links_left` bounds the work. */
+/* Returns whether a process has counters open, which are files of the kernel's drivers i915 and xe; -1 if the system
+   does not show its files, or `links_left` reached 0. */
 static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
     static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
                                            {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
@@ -18074,8 +18074,8 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`, which is
-   of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
+/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`,
+   which is of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
 static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
                                const zt__sample_layout *layout, const zt__statistics *statistics,
                                zt__statistics *copied) {
@@ -18290,11 +18290,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are locked in the order of their addresses, so that two
        threads that merge in opposite directions do not wait for each other. Inside a sample function, this
        thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
@@ -18522,8 +18521,8 @@ static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
     return sum ^ sum >> 32;
 }
 
-/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
-   because none waits for the other. */
+/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of two sums
+   has every second word, so that the processor calculates both at once. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
     enum { STEP = 16 };
     const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
@@ -18816,8 +18815,8 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 }
 
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
-   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
-   reports leave out what is not a number. */
+   values are divided by them; so is the sign of GPU times. Other values are not checked: reports leave out what is
+   not a number, as they do for those of a driver. */
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -19076,8 +19075,8 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
     ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     *bytes = NULL;
     *size = ZT__PACK_HEADER_SIZE;
-    while (result ==
-           ZE_RESULT_ERROR_INVALID_SIZE) { /* at first, and when other threads have added regions since */
+    /* The first attempt finds the size. Others follow while other threads add regions. */
+    while (result == ZE_RESULT_ERROR_INVALID_SIZE) {
         zt__free(allocator, *bytes);
         *bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
         result = *bytes ? zt__pack_into(profiler, call, *bytes, size)
@@ -33196,8 +33195,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 
 /* ==== reports/region_facts.h ============================================================================ */
 
-/* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
-   and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
+/* The list of what reports have of a region, a phase or a path, beside statistics of times and metrics. Table, CSV,
+   JSON and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
 
 /* What has a figure, and where JSON has it. */
 typedef enum zt__fact_set {
@@ -33214,9 +33213,9 @@ typedef enum zt__fact_set {
 /* Which rows of OpenMetrics have a figure. */
 typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
 
-/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
-   table, "" where a format does not have it; whether tables show the column by default, and its rank; rows,
-   name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
+/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column
+   of a table, "" where a format does not have it; whether tables show the column by default, and its rank; rows, name
+   and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
    order, and so are members in JSON. */
 /* clang-format off */
 #define ZT__REGION_FACTS(X)                                                                                      \
@@ -33329,7 +33328,7 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set);
 
 /* ==== reports/region_facts.c ============================================================================ */
 
-/* The list of what reports hold of a region, a phase or a path. */
+/* The list of what reports have of a region, a phase or a path. */
 
 ZT__PRIVATE const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT] = {
 /* clang-format off */
@@ -33379,9 +33378,9 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set) {
 
 /* ==== reports/run_facts.h =============================================================================== */
 
-/* The list of what reports hold of the whole run: of program, device, power, counts, overlap and memory. CSV, JSON and
-   OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables and pages say
-   it in sentences, which are notes. */
+/* The list of what reports have of the whole run: of program, device, power, counts, overlap, peaks and memory. CSV,
+   JSON and OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables
+   and pages have sentences instead, which are notes. */
 
 /* What has a fact, and where JSON has it. */
 typedef enum zt__run_set {
@@ -33412,8 +33411,8 @@ typedef enum zt__run_set {
     X(AVAILABILITY, zt__get_availability_text(profiler), TIMES, "availability", "availability") \
     X(PEAKS_SOURCE, peaks->source, PEAKS, "source of peaks", "source")
 
-/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV, in JSON and in
-   OpenMetrics, "" where a format does not have it, and the help of the latter. A share from 0 to 1 is in percent in CSV. */
+/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV and in JSON;
+   name ("": none) and help in OpenMetrics. A share from 0 to 1 is in percent in CSV. */
 #define ZT__RUN_FIGURES(X)                                                                                       \
     X(CORE_CLOCK, zt__known(facts->core_clock_mhz), DEVICE, "MHz", RAW, NONE,                                    \
       "core clock", "core_clock_mhz", "", "")                                                                    \
@@ -33508,17 +33507,17 @@ typedef struct zt__run {
     const char *texts[ZT__RUN_TEXT_COUNT];
     double figures[ZT__RUN_FIGURE_COUNT]; /* NaN: not known */
     double throttled_by[ZT_THROTTLE_REASONS];
-    uint32_t sets; /* 1 << set of each that this run has */
+    uint32_t sets; /* 1 << set, for each that this run has */
 } zt__run;
 
-/* Reads the facts of the run of which a document is. Its peaks are those of its `advice`. */
+/* Reads the facts of the run that a document reports. Peaks are those of its `advice`, which was prepared before. */
 ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run);
 
 ZT__PRIVATE int zt__has_run_set(const zt__run *run, zt__run_set set);
 
 /* ==== reports/run_facts.c =============================================================================== */
 
-/* The list of what reports hold of the whole run. */
+/* The list of what reports have of the whole run. */
 
 ZT__PRIVATE const zt__run_fact zt__run_texts[ZT__RUN_TEXT_COUNT] = {
 #define X(id, text, set, csv, json) {ZT__RUN_##set, {"", -1, ZT_AGGREGATE_NONE, csv, json, "", ""}},
@@ -33704,7 +33703,7 @@ static void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
-/* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
+/* Returns where a line has its one figure: as the sum, the mean or, with the aggregation "none", the highest. */
 static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
     switch (aggregation) {
     case ZT_AGGREGATE_SUM:
@@ -33716,7 +33715,8 @@ static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) 
     }
 }
 
-/* Writes a figure: a number as the count, any other as the sum, the mean or the highest of `count` samples. */
+/* Writes a figure: a number of samples, entries, lists or allocations as the count, any other as the sum, the mean or
+   the highest of `count` samples. */
 static void zt__write_csv_figure(zt__writer *writer, const zt__csv_subject *subject, const zt__fact *fact,
                                  int is_of_device, uint64_t count, double figure) {
     const int is_count = zt__is_count(fact);
@@ -33757,7 +33757,7 @@ static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *s
         if (!*listed->fact.csv || !zt__has_facts(document, listed->set) ||
             (zt__is_nan(list.values[i]) &&
              (listed->set == ZT__FACTS_OF_POWER || listed->set == ZT__FACTS_OF_PEAKS))) {
-            continue; /* what the device has not measured has no line */
+            continue; /* a figure of the device that is not known has no line */
         }
         zt__write_csv_figure(&document->writer, subject, &listed->fact, listed->set == ZT__FACTS_OF_POWER,
                              region->is_phase ? region->entered : region->count, list.values[i]);
@@ -35044,7 +35044,7 @@ static const char *zt__base_unit(const char *units, double *factor) {
     return units;
 }
 
-/* Returns the labels of a row of regions or phases, of which the latter always have a path. The caller frees the path. */
+/* Returns the labels of a region or a phase. A phase always has the label of its path. The caller frees the path. */
 static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
     zt__subject subject = zt__subject_at(document->profiler, row->index);
     const zt__path *path = subject.path;
@@ -35079,8 +35079,8 @@ static zt__family zt__family_of_fact(const zt__fact *fact, double *factor) {
     return family;
 }
 
-/* Returns whether a figure can be a sample of a family: it is known and, of a counter, not negative, as packed statistics
-   may have it that were forged. */
+/* Returns whether a figure can be a sample of a family: it is known, and that of a counter is not negative. Packed
+   statistics that were forged may have negative ones. */
 static int zt__fits_family(const zt__family *family, double figure) {
     return zt__is_finite(figure) && (figure >= 0 || !zt__is_counter(family));
 }
@@ -35179,7 +35179,7 @@ static void zt__write_summaries(zt__document *document, zt__family family, zt__f
     }
 }
 
-/* ---- figures of regions ---------------------------------------------------------------------------------- */
+/* ---- metrics of regions ---------------------------------------------------------------------------------- */
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
@@ -35192,8 +35192,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
-   that are not known are left out, and so are negative counters, which packed statistics may have that were
-   forged. */
+   that do not fit the family are left out. */
 static void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
                               uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
@@ -35253,7 +35252,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
-/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+/* Writes how many samples of each region were lost or dropped, on all its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -35272,7 +35271,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
     }
 }
 
-/* ---- metrics of the device ------------------------------------------------------------------------------- */
+/* ---- families of metrics --------------------------------------------------------------------------------- */
 
 /* The family under which a metric is exported. */
 typedef struct zt__metric_family {
@@ -35593,8 +35592,9 @@ typedef struct zt__trace_format {
 
 /* run.pftrace: a trace in Perfetto's own format. */
 
-/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may be joined with cat: what identifies a
-   track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
+/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may
+   be joined with cat: what identifies a track, an event, a flow, a device or a sequence is derived from a hash of the
+   process and the profiler.
 
    A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
    name no other, and interned data: each text is written once, and then stands for a small number. */
@@ -35829,7 +35829,7 @@ static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
     zt__put_uint(&perfetto->packet, ZT__PACKET_SEQUENCE_FLAGS, flags);
 }
 
-/* Begins a packet with a time. The clock of the sequence does not turn back: an earlier time is of the system's clock. */
+/* Begins a packet with a time. The clock of the sequence cannot go back: an earlier time is one of the system's clock. */
 static void zt__begin_timed_packet(zt__trace_sink *sink, uint64_t ns) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__begin_packet(sink, ZT__NEEDS_STATE);
@@ -35852,7 +35852,7 @@ static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int
     zt__end_message(packet);
 }
 
-/* Ends a sequence of packets: what it declares, and no packet needs, is in none. */
+/* Ends a sequence of packets. What it has declared since the last packet is dropped, because no packet needs it. */
 static void zt__end_sequence(zt__trace_sink *sink) {
     zt__end_packet(sink);
     zt__clear_protobuf(&sink->perfetto->interned);
@@ -35974,7 +35974,8 @@ typedef struct zt__argument_fields {
 static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
 static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
 
-/* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
+/* Begins an argument of the event that is open. Those of a region are in the message of the launch, which is open,
+   too. */
 static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     int is_region = sink->event.kind == ZT__TRACE_REGION;
@@ -36024,7 +36025,7 @@ static void zt__add_kernel_number(zt__protobuf *interned, const char *name, uint
     }
 }
 
-static uint64_t zt__count_of(const uint32_t extent[3]) {
+static uint64_t zt__product_of(const uint32_t extent[3]) {
     return (uint64_t)extent[0] * extent[1] * extent[2];
 }
 
@@ -36048,7 +36049,7 @@ static zt__kernel_facts zt__find_facts(zt_profiler *profiler, const char *name) 
 /* Adds what the page of compute kernels reads, by the names that it looks for. */
 static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt__origin *origin) {
     zt__protobuf *interned = &sink->perfetto->interned;
-    uint64_t items = zt__count_of(origin->group_size);
+    uint64_t items = zt__product_of(origin->group_size);
 #ifdef ZETOOLS_TRACER
     zt__kernel_facts facts = zt__find_facts(sink->profiler, name);
     zt__add_kernel_number(interned, "registers_per_thread", facts.registers);
@@ -36059,10 +36060,10 @@ static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt
 #else
     (void)name;
 #endif
-    zt__add_kernel_number(interned, "grid_size", zt__count_of(origin->group_count));
+    zt__add_kernel_number(interned, "grid_size", zt__product_of(origin->group_count));
     if (items) {
         zt__add_kernel_number(interned, "workgroup_size", items);
-        zt__add_kernel_number(interned, "thread_count", items * zt__count_of(origin->group_count));
+        zt__add_kernel_number(interned, "thread_count", items * zt__product_of(origin->group_count));
     }
     zt__add_kernel_number(interned, "process_id", (uint64_t)sink->program);
     zt__begin_kernel_argument(interned, "process_name");
@@ -36310,8 +36311,8 @@ static int zt__end_packets(zt__trace_sink *sink) {
     return is_complete;
 }
 
-/* In a packet of no sequence, describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
-   of the device. */
+/* Describes what a track stands for, in a packet of no sequence: the process or a thread of it; the device, which is
+   below the process; or a track of the device. */
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
@@ -40163,7 +40164,7 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t i) {
     return series->is_changed[i] && series->set_aside > 0;
 }
 
-/* For qsort */
+/* For qsort. */
 static int zt__compare_samples(const void *a, const void *b) {
     double one = *(const double *)a, other = *(const double *)b;
     return one < other ? -1 : one > other;
@@ -40181,8 +40182,9 @@ static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, doub
 }
 
 /* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
-   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
-   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate
+   is increased as Student's quantiles are above the normal ones: by the first terms of their expansion, for an interval
+   of 97.5%. */
 static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
     double variance = 0, freedom = groups - 1, few = 1;
     uint32_t group, i = 0;
@@ -40244,6 +40246,7 @@ static double zt__count_independent(const zt__series *series) {
 
 /* Returns the rank, from 1, of the lower end of the interval among so many independent samples. 0: there is none. */
 static uint32_t zt__rank_of_low(uint32_t count) {
+    const double tail = 0.0125; /* of the interval of 97.5%, on each side */
     double term = 1, below = 0;
     uint32_t i, rank = 0;
     for (i = 0; i < count; i++) {
@@ -40252,7 +40255,7 @@ static uint32_t zt__rank_of_low(uint32_t count) {
     /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
-        if (below > 0.0125) {
+        if (below > tail) {
             break;
         }
         rank = i + 1;
@@ -41489,8 +41492,8 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
-   cannot know of it; but it makes samples longer, and hardly ever all of them.
+   Both the median and the first decile have to change. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them, so that the first decile stays.
 
    The interval of the change is from the shortest time now against the longest before to the longest now against the
    shortest before, because what lasts longer than a run may be at its best in one, and at its worst in the other. If
@@ -47191,4 +47194,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 18d5478d1cb03b30 */
+/* Joined from src/ by src/join.py: 331b6525c85a8fe6 */

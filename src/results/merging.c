@@ -45,8 +45,8 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`, which is
-   of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
+/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`,
+   which is of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
 static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
                                const zt__sample_layout *layout, const zt__statistics *statistics,
                                zt__statistics *copied) {
@@ -261,11 +261,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are locked in the order of their addresses, so that two
        threads that merge in opposite directions do not wait for each other. Inside a sample function, this
        thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
