@@ -719,14 +719,16 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
-   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was
+   called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
    cannot be written, a message and the table go there, and zt_last_error has the message for functions that
    run at exit later. A report without a region is followed by what was seen and not measured: below a table
    on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format, or there is no such signal;
-   NOT_AVAILABLE if the signal is in use; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
+   NOT_AVAILABLE if the signal is in use, ignored or blocked, or no thread can be started; NOT_READY with a signal, if
+   a traced call was still in progress; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
    otherwise the result of zeInit, or as zt_trace_start.
    Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1640,8 +1642,9 @@ struct zt_comparison {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Compares two variants: takes their samples in turn, and computes the median of the ratios of
-   such pairs with its interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+/* Compares two variants: takes their samples in turn, and computes the median of the ratios of such pairs with its
+   interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`;
+   its precision is that of the ratio. No run has metrics.
    Returns as zt_bench.
    Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -13335,7 +13338,7 @@ ZT_API void zt_phase_begin(const char *name) {
     }
 }
 
-/* Returns the frame of the innermost phase of this thread, or NULL. Frames of the same phase once more are no entries. */
+/* Returns the frame of the innermost phase of this thread, or NULL. Frames that repeat a phase are not entries. */
 static zt__phase_frame *zt__get_top_entered(void) {
     zt__phase_frame *top = zt__get_top_frame();
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
@@ -13344,8 +13347,9 @@ static zt__phase_frame *zt__get_top_entered(void) {
     return top;
 }
 
-/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over
+   then is added to the statistics at once, unless another thread collects: then that thread adds it. `is_traced`: a
+   tracer was on all the time. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;
@@ -42737,14 +42741,15 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     zt__unlock(&tracer->mutex);
     if (launches) {
         zt__print_message(
-            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
-            "which device these are, so there is no report. Update the loader.",
+            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
+            "cannot query of which device these are, so there is no report. Update the loader.",
             (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
     } else if (zt__automatic.signal) {
-        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+        zt__print_message(
+            "zt_auto: this process used no command list while it was traced, so there is no report.");
     } else {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
@@ -42916,7 +42921,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__write_auto_reports(tracer);
     if (left) {
         zt__print_message(
-            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "zt_auto: %llu launch%s on lists that were recorded while tracing %s, because these lists may be "
             "executed again.",
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
@@ -46998,9 +47003,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        exit, while a look ends  the end of the look (see FROM OUTSIDE)                    30 seconds
 
        Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
-       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all signals except those of faults (SIGSEGV, ...), and end
-       before the process exits. A thread that does not end within 2 seconds, because the driver or a
-       function of the application does not return, is left behind.
+       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all
+       signals except those of faults (SIGSEGV, ...), and end before the process exits. A thread that does not end
+       within 2 seconds, because the driver or a function of the application does not return, is left behind.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -47160,14 +47165,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PATHS
 
        A path names a region or a phase with all that is around it: phases first, then regions. A list knows the
-       probe of its innermost open region, and that the one around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
-       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
-       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
+       probe of its innermost open region, and each probe that of the region around it, so zt_begin knows where a
+       region is. A probe keeps its regions for all executions of its list, because commands that are nested once
+       stay so; each execution moves it into the phases of its thread (zt__move_into_phase), by look-ups alone if
+       the phases are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A phase has those of the samples that it counts: each is
        added to its path and to these phases (zt__count_reading), because one path can have both samples that
-       a phase counts, and samples inside of a region that it counts. A kept value weighs as many samples as it stands for.
+       a phase counts, and samples inside of a region that it counts. A kept value weighs as many samples as it
+       stands for.
        A path also counts in `missing` its open regions, and samples that were begun and not collected. The own
        time of a path is the sum of its GPU times less those of the paths directly inside. This is right if all
        have the samples of the same executions, so it is known only if none is missing. Executions outside of
@@ -47194,4 +47201,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 331b6525c85a8fe6 */
+/* Joined from src/ by src/join.py: e9849ca6dbb70a14 */

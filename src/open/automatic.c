@@ -119,14 +119,15 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     zt__unlock(&tracer->mutex);
     if (launches) {
         zt__print_message(
-            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
-            "which device these are, so there is no report. Update the loader.",
+            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
+            "cannot query of which device these are, so there is no report. Update the loader.",
             (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
     } else if (zt__automatic.signal) {
-        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+        zt__print_message(
+            "zt_auto: this process used no command list while it was traced, so there is no report.");
     } else {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
@@ -298,7 +299,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__write_auto_reports(tracer);
     if (left) {
         zt__print_message(
-            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "zt_auto: %llu launch%s on lists that were recorded while tracing %s, because these lists may be "
             "executed again.",
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
