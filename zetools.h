@@ -31747,9 +31747,9 @@ typedef struct zt__nesting {
     uint32_t paths;  /* how many the region has, or 0 for a path */
     int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double
-        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
-                     of all regions inside */
+    /* From 0 to 1: of a phase, that of all regions inside. An estimate where own_ns is not known; NaN if no region has
+       GPU time. */
+    double share;
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */
@@ -33392,7 +33392,7 @@ typedef enum zt__run_set {
     ZT__RUN_DEVICE,   /* members of "device" */
     ZT__RUN_POWER,    /* with config.power: members of "power" */
     ZT__RUN_TIMES,    /* members of the report */
-    ZT__RUN_OWN_TIME, /* the same, where a profiler measures */
+    ZT__RUN_OWN_TIME, /* the same, and members of traces */
     ZT__RUN_COUNTS,   /* members of "counts" */
     ZT__RUN_OVERLAP,  /* with config.timeline: members of "overlap" */
     ZT__RUN_PEAKS,    /* where one is known: members of "peaks" */
@@ -46098,6 +46098,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
        Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */
 
@@ -47201,4 +47202,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e9849ca6dbb70a14 */
+/* Joined from src/ by src/join.py: 6037e76f94b25ac2 */

@@ -14,7 +14,7 @@ typedef enum zt__run_set {
     ZT__RUN_DEVICE,   /* members of "device" */
     ZT__RUN_POWER,    /* with config.power: members of "power" */
     ZT__RUN_TIMES,    /* members of the report */
-    ZT__RUN_OWN_TIME, /* the same, where a profiler measures */
+    ZT__RUN_OWN_TIME, /* the same, and members of traces */
     ZT__RUN_COUNTS,   /* members of "counts" */
     ZT__RUN_OVERLAP,  /* with config.timeline: members of "overlap" */
     ZT__RUN_PEAKS,    /* where one is known: members of "peaks" */

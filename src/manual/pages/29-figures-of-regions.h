@@ -43,5 +43,6 @@
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
        Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */
