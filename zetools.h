@@ -247,8 +247,8 @@
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each (see
-       REQUESTED REPORTS). The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes one report of all (see
+       SEVERAL DEVICES). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES,
-                       TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
+       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, SEVERAL DEVICES, JSON, CSV,
+                       OTHER FILES, TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
                        SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
@@ -587,7 +587,8 @@ struct zt_phase {
    zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
-       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
+       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics; config.with is
+                           closed, or from zt_unpack
        otherwise the result of the call that failed, or that refused metrics with config.require_metrics
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
@@ -672,8 +673,10 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
    fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
+   A report has all profilers for which this one reports (config.with); see SEVERAL DEVICES.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
+   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; NOT_READY if other threads collected for config.wait_timeout_ns of
+   one of several profilers; UNKNOWN if the file cannot be written, and
    zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
@@ -1240,10 +1243,10 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Passes the bytes of a report to a function.
+/* Passes the bytes of a report to a function. It has all profilers for which this one reports, as that of zt_report.
    write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
+   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; NOT_READY as zt_report; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Clears all figures of samples: of regions, phases, metrics and calls, the timeline, and what was lost or dropped and why.
@@ -1801,8 +1804,8 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot,
    On failure no figure has changed, but `into` may have new regions without samples. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
-   STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
+/* Writes all statistics and counts of this profiler alone into a buffer, as zt_report does into a file with the suffix
+   .zt, which also has those of others (config.with); see PACKED STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
    regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
@@ -2165,6 +2168,9 @@ struct zt_config {
     const char *baseline; /* The JSON report of an earlier run. Each report then has the change of the GPU
                              time of each path, what is new, and what is gone; see TWO RUNS. zt_open reads
                              it. NULL: none. ZT_BASELINE in the environment overrides this. */
+
+    zt_profiler *with; /* The profiler that reports for this one, too, which is open; see SEVERAL DEVICES.
+                          NULL: this one reports for itself. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
@@ -5844,6 +5850,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
+    X(BAD_WITH, "zt_open: config.with is not a profiler that zt_open has opened and that is open.")          \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
     X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
@@ -8045,6 +8052,10 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 /* Returns the device itself or, of a sub-device, the root device that it is part of; NULL if that fails. */
 ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device);
 
+/* Stores the place of a device, or of the device that it is a part of, among all devices of all drivers, and which part it
+   is. UINT32_MAX: not known, and the whole device. */
+ZT__PRIVATE void zt__find_device_place(ze_device_handle_t device, uint32_t *place, uint32_t *tile);
+
 /* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);
@@ -8059,26 +8070,38 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #undef X
 }
 
-ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
+/* Returns which sub-device of another a device is; UINT32_MAX: none. */
+static uint32_t zt__find_tile(ze_device_handle_t device, ze_device_handle_t root) {
     ze_device_handle_t sub_devices[ZT__MAX_TILES + 1] = {NULL}; /* ends with NULL */
     uint32_t i, count = ZT__MAX_TILES;
     ze_result_t result;
     ZT__INTERNAL(result = zeDeviceGetSubDevices(root, &count, sub_devices));
     for (i = 0; result == ZE_RESULT_SUCCESS && sub_devices[i]; i++) {
         if (sub_devices[i] == device) {
-            return 1;
+            return i;
         }
     }
-    return 0;
+    return UINT32_MAX;
 }
 
-/* Returns the driver of a device, or NULL, and stores its root device. */
-static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_handle_t *root) {
+ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
+    return zt__find_tile(device, root) != UINT32_MAX;
+}
+
+/* Where a device is among all. */
+typedef struct zt__device_place {
+    ze_driver_handle_t driver; /* NULL: not found */
+    ze_device_handle_t root;
+    uint32_t place, tile; /* as zt__find_device_place stores them */
+} zt__device_place;
+
+static zt__device_place zt__look_for_device(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
-    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
+    uint32_t i, j, before = 0, device_count, driver_count = MOST_DRIVERS;
+    zt__device_place found = {NULL, NULL, UINT32_MAX, UINT32_MAX};
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
-        return NULL;
+        return found;
     }
     for (i = 0; drivers[i]; i++) {
         ze_device_handle_t devices[MOST_DEVICES + 1] = {NULL}; /* likewise */
@@ -8087,24 +8110,32 @@ static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_han
             continue;
         }
         for (j = 0; devices[j]; j++) {
-            if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
-                *root = devices[j];
-                return drivers[i];
+            found.tile = devices[j] == device ? UINT32_MAX : zt__find_tile(device, devices[j]);
+            if (devices[j] == device || found.tile != UINT32_MAX) {
+                found.driver = drivers[i];
+                found.root = devices[j];
+                found.place = before + j;
+                return found;
             }
         }
+        before += j;
     }
-    return NULL;
+    return found;
 }
 
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
-    ze_device_handle_t root;
-    return zt__find_root(device, &root);
+    return zt__look_for_device(device).driver;
 }
 
 ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device) {
-    ze_device_handle_t root = NULL;
-    zt__find_root(device, &root);
-    return root;
+    return zt__look_for_device(device).root;
+}
+
+ZT__PRIVATE void zt__find_device_place(ze_device_handle_t device, uint32_t *place, uint32_t *tile) {
+    zt__device_place found = {NULL, NULL, UINT32_MAX, UINT32_MAX};
+    ZT__INTERNAL(found = zt__look_for_device(device));
+    *place = found.place;
+    *tile = found.tile;
 }
 
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
@@ -9392,6 +9423,9 @@ typedef struct zt__sample_layout {
    up to 1, 2, 5, 10 ... microseconds, to 50 seconds, and above. */
 enum { ZT__TIME_BUCKETS = 25 };
 
+/* Samples that are read, calculated and added together. */
+enum { ZT__BATCH = 64 };
+
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
@@ -9432,6 +9466,10 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
    same chance. */
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row);
+
+/* Adds up to ZT__BATCH samples, in less time than one by one. */
+ZT__PRIVATE void zt__add_several(const zt__sample_layout *layout, zt__statistics *statistics,
+                                 const double *const *rows, uint32_t count);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
    held, and no thread writes to `from`.
@@ -9540,12 +9578,18 @@ ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket) {
     return bucket < ZT__TIME_BUCKETS - 1 ? zt__time_bucket_ends[bucket] : HUGE_VAL;
 }
 
+/* Returns the first bucket whose end is not below a time, by halving the range that it is in. */
 static uint32_t zt__bucket_of_time(double ns) {
-    uint32_t bucket = 0;
-    while (bucket < ZT__TIME_BUCKETS - 1 && ns > zt__time_bucket_ends[bucket]) {
-        bucket++;
+    uint32_t first = 0, last = ZT__TIME_BUCKETS - 1;
+    while (first < last) {
+        uint32_t middle = (first + last) / 2;
+        if (ns > zt__time_bucket_ends[middle]) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
     }
-    return bucket;
+    return first;
 }
 
 ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
@@ -9614,12 +9658,11 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+/* Keeps a sample for quantiles, if there is room or chance chooses it, and counts its time. */
+static void zt__draw_sample(const zt__sample_layout *layout, zt__statistics *statistics, const double *row) {
     uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    uint32_t column, i;
+    uint32_t i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
     } else {
@@ -9629,16 +9672,106 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
         statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
     }
+    if (!zt__is_nan(row[0])) {
+        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+    }
+}
+
+/* Returns the weight of values that are averaged. */
+static double zt__weight_of_row(const double *row) {
+    return zt__is_positive(row[0]) ? row[0] : 0;
+}
+
+/* Adds some columns of a sample. */
+static void zt__add_columns(const zt__sample_layout *layout, zt__statistics *statistics, const double *row,
+                            uint32_t column, uint32_t end) {
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
     weights[ZT_AGGREGATE_SUM] = 1;
-    weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
-    for (column = 0; column < layout->column_count; column++) {
+    weights[ZT_AGGREGATE_MEAN] = zt__weight_of_row(row);
+    for (; column < end; column++) {
         if (!zt__is_nan(row[column])) {
             zt__add_weighted(&statistics->moments[column], row[column],
                              weights[layout->aggregations[column]]);
         }
     }
-    if (!zt__is_nan(row[0])) {
-        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+}
+
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
+                                const double *row) {
+    zt__draw_sample(layout, statistics, row);
+    zt__add_columns(layout, statistics, row, 0, layout->column_count);
+}
+
+/* The weights of several values, and their sum. */
+typedef struct zt__weights {
+    double each[ZT__BATCH], all;
+} zt__weights;
+
+/* Adds the moments of a column of several samples. Where values are missing, or too large to be squared, these are not
+   finite: then adds the values one by one. */
+static void zt__add_column(const zt__sample_layout *layout, zt__statistics *statistics,
+                           const double *const *rows, uint32_t column, const zt__moments *moments) {
+    uint32_t i;
+    if (zt__is_finite(moments->m2)) {
+        zt__merge_moments(&statistics->moments[column], moments);
+        return;
+    }
+    for (i = 0; i < moments->count; i++) {
+        zt__add_columns(layout, statistics, rows[i], column, column + 1);
+    }
+}
+
+/* Adds two columns of several samples: computes their means, and then the distances from these, so that no digits cancel.
+   Two columns, because each step of a sum waits for the one before: a second sum costs hardly more. */
+static void zt__add_pair(const zt__sample_layout *layout, zt__statistics *statistics,
+                         const double *const *rows, uint32_t count, uint32_t column,
+                         const zt__weights weights[ZT_AGGREGATE_NONE + 1]) {
+    const zt__weights *w = &weights[layout->aggregations[column]];
+    const zt__weights *v = &weights[layout->aggregations[column + 1]];
+    zt__moments a = {count, w->all, 0, 0, 0, rows[0][column], rows[0][column]};
+    zt__moments b = {count, v->all, 0, 0, 0, rows[0][column + 1], rows[0][column + 1]};
+    const double a_base = a.min, b_base = b.min;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        double x = rows[i][column], y = rows[i][column + 1];
+        a.sum += x;
+        b.sum += y;
+        a.min = x < a.min ? x : a.min;
+        b.min = y < b.min ? y : b.min;
+        a.max = x > a.max ? x : a.max;
+        b.max = y > b.max ? y : b.max;
+        a.mean += (x - a_base) * w->each[i];
+        b.mean += (y - b_base) * v->each[i];
+    }
+    a.mean = a.weight > 0 ? a_base + a.mean / a.weight : 0; /* exact if all values are the same */
+    b.mean = b.weight > 0 ? b_base + b.mean / b.weight : 0;
+    for (i = 0; i < count; i++) {
+        double x = rows[i][column] - a.mean, y = rows[i][column + 1] - b.mean;
+        a.m2 += x * x * w->each[i];
+        b.m2 += y * y * v->each[i];
+    }
+    zt__add_column(layout, statistics, rows, column, &a);
+    zt__add_column(layout, statistics, rows, column + 1, &b);
+}
+
+ZT__PRIVATE void zt__add_several(const zt__sample_layout *layout, zt__statistics *statistics,
+                                 const double *const *rows, uint32_t count) {
+    enum { FEW = 8 }; /* fewer are faster one by one */
+    zt__weights weights[ZT_AGGREGATE_NONE + 1];
+    uint32_t i, column = 0;
+    memset(weights, 0, sizeof weights);
+    for (i = 0; i < count; i++) {
+        weights[ZT_AGGREGATE_SUM].each[i] = 1;
+        weights[ZT_AGGREGATE_SUM].all += 1;
+        weights[ZT_AGGREGATE_MEAN].each[i] = zt__weight_of_row(rows[i]);
+        weights[ZT_AGGREGATE_MEAN].all += zt__weight_of_row(rows[i]);
+        zt__draw_sample(layout, statistics, rows[i]);
+    }
+    for (; count >= FEW && column + 2 <= layout->column_count; column += 2) {
+        zt__add_pair(layout, statistics, rows, count, column, weights);
+    }
+    for (i = 0; i < count; i++) {
+        zt__add_columns(layout, statistics, rows[i], column, layout->column_count);
     }
 }
 
@@ -9889,7 +10022,6 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 /* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 enum {
-    ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
     ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
@@ -9980,6 +10112,7 @@ struct zt__path {
     zt__path *inner;       /* the paths directly inside, the newest first, */
     zt__path *next_inner;  /* and the next of those in key.outer */
     int is_repeated;       /* its region is also one of those around it */
+    uint32_t device;       /* of a report of several devices: its number, from 1; 0: it is of none */
     int outlives_outer;    /* a region on it has ended after the one around that */
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
@@ -10052,7 +10185,6 @@ struct zt__probe {
     const zt__path
         *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
-    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -10074,16 +10206,19 @@ struct zt__probe {
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
-    void *source;
-    ze_event_handle_t lent;
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
+
+    /* of few */
+    zt__path *placed; /* its path in recording->next_phase; NULL without memory */
+    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
 typedef struct zt__entry_block {
@@ -10300,7 +10435,13 @@ struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
-    zt_config config; /* with defaults filled in; after zt_open, its lists of names are NULL */
+    ze_device_handle_t opened_device; /* the same, and stays */
+    uint32_t place, tile;             /* of it: zt__find_device_place. Known once it reports with others */
+    struct zt__reporting *reporting;  /* with others; NULL: with none. Atomic */
+    zt_profiler *next_reporting;      /* atomic */
+    int is_closed;                    /* its results are kept for the report of another */
+    struct zt__joined *joined; /* it is a report of several profilers: see reports/joining.h. Else NULL */
+    zt_config config;          /* with defaults filled in; after zt_open, its lists of names are NULL */
     zt__driver driver;
     zt__diagnostics diagnostics;
     zt_availability availability;
@@ -10928,6 +11069,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     path->key.outer = outer;
     path->key.region = region;
     path->depth = outer->depth + 1;
+    path->device = outer->device;
     path->next = region->paths;
     region->paths = path;
     path->next_inner = outer->inner;
@@ -11961,6 +12103,199 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     return 0;
 }
 
+/* ==== regions/reporting.h =============================================================================== */
+
+/* Profilers that report together: config.with. */
+
+/* What the profilers of one report share. While the first is open, none of the others is freed: one that is closed keeps
+   its results for the report. Afterwards each is on its own. */
+typedef struct zt__reporting {
+    zt_allocator allocator;
+    zt__timed_mutex
+        lock; /* held while their results are read, and while one of them is closed. Guards what follows */
+    uint32_t owners;    /* profilers that are open */
+    zt_profiler *first; /* that reports for all. NULL: it is closed. Atomic */
+    zt_profiler
+        *last; /* of those that next_reporting leads to, from the first on, in the order of their openings */
+} zt__reporting;
+
+/* A device in a report of several profilers. */
+typedef struct zt__joined_device {
+    ze_device_handle_t handle;
+    const char *name;    /* of the device */
+    uint32_t place;      /* among all devices of all drivers; UINT32_MAX: not known */
+    uint32_t tile;       /* of that device; UINT32_MAX: it is the whole one */
+    zt__path *path;      /* around all that ran on it. NULL: there is one device, and paths do not have it */
+    zt_profiler *power;  /* that has read its energy; NULL: none */
+    zt_profiler *memory; /* the only one that has watched its memory; NULL: none, or several */
+    uint32_t watchers;   /* profilers that have watched its memory */
+} zt__joined_device;
+
+/* What a report of several profilers has beside their results. */
+typedef struct zt__joined {
+    uint32_t device_count; /* at least 1 */
+    uint32_t
+        first_device; /* index of that of the profiler that reports; the number of devices: nothing ran on it */
+    zt__joined_device *devices;
+    char **groups;     /* names of metric groups that members measure in different ways; NULL at the end */
+    uint64_t recorded; /* regions that are recorded and not seen to run */
+    const char *open_region; /* the name of one that has not ended, or NULL */
+    int watches_memory;
+    zt_profiler *power; /* that has read the energy of the only device; NULL: none */
+} zt__joined;
+
+/* Returns how many devices the paths of a profiler are of. */
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler);
+
+/* Lets a profiler that is being opened report with another, or with the one that this reports with. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with);
+
+/* Returns whether a profiler reports for others, too. */
+ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler);
+
+/* Returns whether another profiler reports for this one. */
+ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler);
+
+/* How this thread holds the lock of profilers that report together. */
+typedef enum zt__held {
+    ZT__NOT_HELD,
+    ZT__HELD,       /* it has locked it */
+    ZT__HELD_BEFORE /* it holds it already, or there is none */
+} zt__held;
+
+/* Locks what a profiler reports with, so that none of these profilers is closed meanwhile. */
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline);
+
+/* Unlocks it if zt__hold_reporting has locked it. */
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held);
+
+/* Called when a profiler is closed, with the lock held, which is released. Returns the profilers that nobody needs any
+   more: `closed`, all that were kept for its reports, or, if its results are kept, none. They are in a list by
+   next_reporting. */
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held);
+
+/* ==== regions/reporting.c =============================================================================== */
+
+/* Profilers that report together: config.with. */
+
+/* Returns what a profiler shares with those that report with it, made if it reports alone so far. NULL: no memory. */
+static zt__reporting *zt__find_or_make_reporting(zt_profiler *profiler) {
+    zt__reporting *made, *found = zt__load(&profiler->reporting);
+    if (found) {
+        return found;
+    }
+    made = (zt__reporting *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    zt__create_mutex(&made->lock.mutex);
+    made->allocator = profiler->config.allocator;
+    made->owners = 1;
+    made->first = made->last = profiler;
+    zt__lock(&profiler->mutex);
+    found = zt__load(&profiler->reporting);
+    if (!found) {
+        zt__store(&profiler->reporting, made);
+    }
+    zt__unlock(&profiler->mutex);
+    if (found) { /* another thread was faster */
+        zt__destroy_mutex(&made->lock.mutex);
+        zt__free(&profiler->config.allocator, made);
+    }
+    return found ? found : made;
+}
+
+ZT__PRIVATE uint32_t zt__count_devices(const zt_profiler *profiler) {
+    return profiler->joined ? profiler->joined->device_count : 1;
+}
+
+ZT__PRIVATE int zt__join_reporting(zt_profiler *opened, zt_profiler *with) {
+    zt__reporting *reporting = zt__find_or_make_reporting(with);
+    int is_locked;
+    if (!reporting) {
+        return 0;
+    }
+    is_locked = zt__lock_until(&reporting->lock, UINT64_MAX);
+    if (zt__load(&reporting->first)) {
+        if (reporting->first == reporting->last) { /* the first is on its own so far */
+            zt__find_device_place(reporting->first->opened_device, &reporting->first->place,
+                                  &reporting->first->tile);
+        }
+        zt__find_device_place(opened->opened_device, &opened->place, &opened->tile);
+        reporting->owners++;
+        zt__store(&opened->reporting, reporting);
+        zt__store(&reporting->last->next_reporting, opened);
+        reporting->last = opened;
+    }
+    if (is_locked) {
+        zt__unlock_timed(&reporting->lock);
+    }
+    return 1;
+}
+
+ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler) {
+    zt__reporting *reporting = zt__load(&profiler->reporting);
+    return reporting && zt__load(&reporting->first) == profiler;
+}
+
+ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler) {
+    zt__reporting *reporting = zt__load(&profiler->reporting);
+    zt_profiler *first = reporting ? zt__load(&reporting->first) : NULL;
+    return first && first != profiler;
+}
+
+ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline) {
+    zt__reporting *reporting = zt__load(&profiler->reporting);
+    if (!reporting || zt__is_owner(&reporting->lock)) {
+        return ZT__HELD_BEFORE;
+    }
+    return zt__lock_until(&reporting->lock, deadline) ? ZT__HELD : ZT__NOT_HELD;
+}
+
+ZT__PRIVATE void zt__release_reporting(zt_profiler *profiler, zt__held held) {
+    if (held == ZT__HELD) {
+        zt__unlock_timed(&zt__load(&profiler->reporting)->lock);
+    }
+}
+
+ZT__PRIVATE zt_profiler *zt__leave_reporting(zt_profiler *closed, zt__held held) {
+    zt__reporting *reporting = zt__load(&closed->reporting);
+    zt_profiler *unneeded = NULL, *next, *profiler = NULL;
+    int is_first, is_last_owner;
+    zt_allocator allocator;
+    if (!reporting) {
+        return closed;
+    }
+    allocator = reporting->allocator;
+    closed->is_closed = 1;
+    is_first = zt__load(&reporting->first) == closed;
+    is_last_owner = --reporting->owners == 0;
+    if (is_first) {
+        zt__store(&reporting->first, (zt_profiler *)NULL);
+        profiler = closed;
+    } else if (!zt__load(&reporting->first)) { /* it is on its own */
+        closed->next_reporting = NULL;
+        unneeded = closed;
+    }
+    for (; profiler; profiler = next) {
+        next = profiler->next_reporting;
+        profiler->next_reporting = NULL;
+        if (profiler->is_closed) {
+            profiler->next_reporting = unneeded;
+            unneeded = profiler;
+        }
+    }
+    if (held == ZT__HELD) {
+        zt__unlock_timed(&reporting->lock);
+    }
+    if (is_last_owner) {
+        zt__destroy_mutex(&reporting->lock.mutex);
+        zt__free(&allocator, reporting);
+    }
+    return unneeded;
+}
+
 /* ==== regions/recordings.h ============================================================================== */
 
 /* The states of recordings, what they count, and their probes. */
@@ -12265,7 +12600,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     while (list && !list->innermost) {
         list = list->next;
     }
-    name = list ? list->innermost->region->name : NULL;
+    name = list ? list->innermost->region->name : locked->joined ? locked->joined->open_region : NULL;
     zt__unlock(&locked->mutex);
     return name;
 }
@@ -12276,7 +12611,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
     const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
-    *recorded = 0;
+    *recorded = locked->joined ? locked->joined->recorded : 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
     *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
@@ -12532,6 +12867,10 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *readi
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);
 
+/* Adds the samples of the batch to the statistics of their paths and of the phases that count them. With the mutex
+   held. */
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler);
+
 /* Adds the entries that are over to the statistics of their phases. The collector is held; the mutex is unlocked
    meanwhile. */
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);
@@ -12590,7 +12929,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         path->missing--;
     }
     for (; path; path = zt__next_counting(path, reading->outer_phase)) {
-        zt__add_sample(&profiler->layout, &path->statistics, row);
         path->with_metrics += profiler->batch.pass->group_count > 0;
         if (reading->bytes && !zt__is_nan(row[0])) {
             path->bytes += reading->bytes;
@@ -12598,6 +12936,28 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         }
         if (path->launch_error_ns < reading->launch_error_ns) {
             path->launch_error_ns = reading->launch_error_ns;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler) {
+    const zt__batch *batch = &profiler->batch;
+    const double *rows[ZT__BATCH];
+    char is_added[ZT__BATCH] = {0};
+    uint32_t i, j, count;
+    for (i = 0; i < batch->count; i++) {
+        const zt__reading *first = &batch->readings[i];
+        zt__path *path = first->outcome == ZT__READ && !is_added[i] ? first->path : NULL;
+        for (j = i, count = 0; path && j < batch->count; j++) {
+            const zt__reading *reading = &batch->readings[j];
+            if (reading->path == path && reading->outer_phase == first->outer_phase &&
+                reading->outcome == ZT__READ) {
+                rows[count++] = batch->rows + (size_t)j * profiler->row_length;
+                is_added[j] = 1;
+            }
+        }
+        for (; path; path = zt__next_counting(path, first->outer_phase)) {
+            zt__add_several(&profiler->layout, &path->statistics, rows, count);
         }
     }
 }
@@ -12646,9 +13006,7 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns, turn_ns, excess_ns;
     uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
+    memset(row, 0xff, profiler->row_length * sizeof *row); /* NaN: what is not measured */
     for (g = 0; g < pass->group_count; g++) {
         const zt__group *group = &pass->groups[g];
         const zet_typed_value_t *values =
@@ -13045,6 +13403,7 @@ static void zt__finish_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
     }
+    zt__add_batch(profiler);
     zt__unlock(&profiler->mutex);
     zt__deliver_batch(profiler);
     if (profiler->batch_collected) {
@@ -16064,6 +16423,7 @@ typedef struct zt__timeline {
     uint32_t capacity;
     uint64_t written;           /* ever */
     uint64_t first;             /* the oldest since zt_clear */
+    uint64_t replaced_before;   /* samples that those of which this is made had replaced by newer ones */
     uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
@@ -16221,7 +16581,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__clock_pair pair;
     int due;
-    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
+    if (!timeline || !timeline->clock.device || zt__is_device_lost(&profiler->diagnostics)) {
         return;
     }
     zt__lock(&profiler->mutex);
@@ -16432,7 +16792,7 @@ ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first
         zt__lock(&profiler->mutex);
         *end = timeline->written;
         *first = zt__oldest_sample(timeline);
-        replaced = *first - timeline->first;
+        replaced = *first - timeline->first + timeline->replaced_before;
         zt__unlock(&profiler->mutex);
     }
     return replaced;
@@ -16637,14 +16997,57 @@ static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once 
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
+/* What ran on a device in a part of the time of all. */
+typedef struct zt__device_cover {
+    double both_ns; /* kernels and copies at once */
+    double outermost_ns, covered_ns, at_once_ns;
+} zt__device_cover;
+
+/* Measures what ran on a device, by the number that its paths have; 0: there is one. */
+static zt__device_cover zt__cover_device(zt__intervals *intervals, uint32_t device, uint64_t begin_ns,
+                                         zt__at_once *paths, uint32_t path_count) {
+    zt__cover kernels, copies, either, outermost; /* the third is of kernels and copies */
+    zt__device_cover cover;
+    zt__sweep sweep;
+    size_t i;
+    memset(&sweep, 0, sizeof sweep);
+    memset(&outermost, 0, sizeof outermost);
+    outermost.until_ns = begin_ns;
+    kernels = copies = either = outermost;
+    for (i = 0; i < intervals->count; i++) {
+        zt__interval *interval = &intervals->of_samples[i];
+        if (interval->end_ns < begin_ns || interval->path->device != device) {
+            continue;
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
+    }
+    cover.both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+    cover.outermost_ns = sweep.sum_ns;
+    cover.covered_ns = (double)outermost.covered_ns;
+    cover.at_once_ns = sweep.at_once_ns;
+    return cover;
+}
+
+/* Of several devices, span, busy and idle times are of all together: one of them is busy. What runs at once does so on one
+   device, and these times are added up. */
 ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
                                      uint32_t path_count) {
     zt_overlap *overlap = &coverage->overlap;
-    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
-    zt__cover outermost;
+    zt__cover all, innermost, kernels, copies;
     zt__intervals intervals;
-    zt__sweep sweep;
+    zt__device_cover sum;
     uint64_t begin_ns = 0, end_ns = 0;
+    uint32_t device, last_device;
     size_t i;
     int has_memory;
     memset(coverage, 0, sizeof *coverage);
@@ -16662,11 +17065,10 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
-    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = outermost = all;
+    innermost = kernels = copies = all;
     for (i = 0; i < intervals.count; i++) {
-        zt__interval *interval = &intervals.of_samples[i];
+        const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -16678,15 +17080,16 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         }
         if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
-            zt__extend_cover(&either, interval);
         }
-        if (interval->is_outermost) {
-            if (interval->begin_ns < begin_ns) { /* as the time begins then */
-                interval->begin_ns = interval->beside_ns = begin_ns;
-            }
-            zt__extend_cover(&outermost, interval);
-            zt__add_to_sweep(&sweep, interval, paths, path_count);
-        }
+    }
+    memset(&sum, 0, sizeof sum);
+    last_device = zt__count_devices(profiler);
+    for (device = last_device > 1 ? 1 : 0; device <= (last_device > 1 ? last_device : 0); device++) {
+        zt__device_cover cover = zt__cover_device(&intervals, device, begin_ns, paths, path_count);
+        sum.both_ns += cover.both_ns;
+        sum.outermost_ns += cover.outermost_ns;
+        sum.covered_ns += cover.covered_ns;
+        sum.at_once_ns += cover.at_once_ns;
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -16694,15 +17097,15 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         overlap->span_ns = (double)(end_ns - begin_ns);
     }
     if (overlap->samples > 0 && !overlap->missing) {
-        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->busy_ns = (double)(kernels.count + copies.count > 0 ? innermost : all).covered_ns;
         overlap->kernel_ns = (double)kernels.covered_ns;
         overlap->copy_ns = (double)copies.covered_ns;
-        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->both_ns = sum.both_ns;
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
-        overlap->at_once_ns = sweep.at_once_ns;
-        coverage->outermost_ns = sweep.sum_ns;
-        coverage->covered_ns = (double)outermost.covered_ns;
-        if (overlap->samples > 1 && end_ns > begin_ns) {
+        overlap->at_once_ns = sum.at_once_ns;
+        coverage->outermost_ns = sum.outermost_ns;
+        coverage->covered_ns = sum.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns && last_device == 1) {
             coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
         }
     }
@@ -18040,6 +18443,16 @@ ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler,
 
 /* zt_merge: statistics of several profilers. */
 
+/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`, which is
+   of this profiler. `columns` has the column of this layout for each of the other; NULL: they are the same. Nobody
+   collects meanwhile. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
+                                    const zt__sample_layout *layout, const zt__statistics *statistics,
+                                    const uint32_t *columns, zt__statistics *copied);
+
+/* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
+ZT__PRIVATE void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root);
+
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists);
 
@@ -18061,14 +18474,16 @@ typedef struct zt__merged_path {
     zt__path from;
 } zt__merged_path;
 
-/* Copies kept samples to a layout that may keep other columns. Those that were not kept are NaN. */
+/* Copies kept samples to a layout that may keep other columns, or have them elsewhere. Those that were not kept are
+   NaN. */
 static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, const zt__sample_layout *layout,
-                             const float *rows, uint32_t count) {
+                             const float *rows, uint32_t count, const uint32_t *columns) {
     uint32_t i, k, place;
     for (i = 0; i < count; i++) {
         for (k = 0; k < to_layout->kept_count; k++) {
             for (place = 0; place < layout->kept_count; place++) {
-                if (layout->kept_columns[place] == to_layout->kept_columns[k]) {
+                uint32_t column = layout->kept_columns[place];
+                if ((columns ? columns[column] : column) == to_layout->kept_columns[k]) {
                     break;
                 }
             }
@@ -18078,11 +18493,10 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`,
-   which is of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
-static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
-                               const zt__sample_layout *layout, const zt__statistics *statistics,
-                               zt__statistics *copied) {
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
+                                    const zt__sample_layout *layout, const zt__statistics *statistics,
+                                    const uint32_t *columns, zt__statistics *copied) {
+    uint32_t i;
     const zt_allocator *allocator = &into->config.allocator;
     uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
     copied->count = statistics->count;
@@ -18098,8 +18512,10 @@ static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_la
     if (!copied->moments || !copied->rows) {
         return 0;
     }
-    memcpy(copied->moments, statistics->moments, to_layout->column_count * sizeof *copied->moments);
-    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept);
+    for (i = 0; i < layout->column_count; i++) {
+        copied->moments[columns ? columns[i] : i] = statistics->moments[i];
+    }
+    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept, columns);
     /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
     return zt__reserve_samples(allocator, &into->mutex, to_layout, to, statistics->count) &&
            to->capacity >= (rows < limit ? rows : limit);
@@ -18112,10 +18528,10 @@ static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *fro
     copy->bytes = path->bytes;
     copy->bytes_ns = path->bytes_ns;
     copy->launch_error_ns = path->launch_error_ns;
-    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics,
+    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics, NULL,
                                &copy->statistics) &&
            zt__copy_statistics(into, &into->entry_layout, &to->entries, &from->entry_layout, &path->entries,
-                               &copy->entries);
+                               NULL, &copy->entries);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -18132,8 +18548,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
-static void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
+ZT__PRIVATE void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
     zt_memory_info *to = &into->memory_info;
     to->is_watched |= info->is_watched;
     to->allocations += info->allocations;
@@ -18297,9 +18712,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are locked in the order of their addresses, so that two
-       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
-       thread holds that of `from` already. */
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are
+       locked in the order of their addresses, so that two threads that merge in opposite directions do not wait for
+       each other. Inside a sample function, this thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
     first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
     second = first == into ? source : into;
@@ -18992,7 +19407,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+        /* A device may be around all phases. */
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
                                                             zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
@@ -20260,6 +20676,9 @@ ZT__PRIVATE void zt__update_power(zt_profiler *profiler);
 /* The same, and then extrapolates the energy of phases that have ended since the last step. For reports. */
 ZT__PRIVATE void zt__finish_power(zt_profiler *profiler);
 
+/* Returns whether energy, clock and temperature are read. */
+ZT__PRIVATE int zt__has_power(const zt_profiler *profiler);
+
 /* Returns what was read since zt_open. */
 ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler);
 
@@ -20762,9 +21181,19 @@ ZT__PRIVATE void zt__finish_power(zt_profiler *profiler) {
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+/* Returns the profiler that has read what reports of another show. NULL: none. */
+static zt_profiler *zt__read_power_of(const zt_profiler *profiler) {
+    return profiler && profiler->joined ? profiler->joined->power : zt__mutable(profiler);
+}
+
+ZT__PRIVATE int zt__has_power(const zt_profiler *profiler) {
+    const zt_profiler *reader = zt__read_power_of(profiler);
+    return reader && reader->power;
+}
+
 ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__power *power = profiler ? profiler->power : NULL;
+    zt_profiler *locked = zt__read_power_of(profiler);
+    const zt__power *power = locked ? locked->power : NULL;
     zt__power_sums sums;
     zt_power_info info;
     memset(&info, 0, sizeof info);
@@ -25987,6 +26416,9 @@ ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {
 
 ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
     int is_watched;
+    if (profiler->joined) {
+        return profiler->joined->watches_memory;
+    }
     zt__lock(&profiler->mutex);
     is_watched = profiler->memory && profiler->memory->is_watched;
     zt__unlock(&profiler->mutex);
@@ -28911,10 +29343,20 @@ static zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_handle_
     return NULL;
 }
 
+/* Returns the profiler of zt_auto that reports for all others: the first one. NULL: there is none yet. */
+static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    while (device && !device->profiler) {
+        device = zt__load(&device->next);
+    }
+    return device ? device->profiler : NULL;
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
+    zt_profiler *first;
     ze_result_t result;
     int is_stopping;
     if (found || !tracer->automatic ||
@@ -28929,7 +29371,13 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__unlock_timed(&tracer->opening);
         return found;
     }
+    first = zt__find_reporter(tracer);
     result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler && first && !zt__join_reporting(profiler, first)) {
+        result = zt__report_no_memory(NULL, "zt_auto", "the report of several profilers");
+        zt_close(profiler);
+        profiler = NULL;
+    }
     if (profiler) {
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
@@ -29405,7 +29853,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     while (device && !device->profiler) {
         device = zt__load(&device->next);
     }
-    return device && device->profiler == profiler ? zt__get_call_count(profiler) : 0;
+    return profiler->joined || (device && device->profiler == profiler) ? zt__get_call_count(profiler) : 0;
 }
 
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -32474,6 +32922,1424 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
 #endif
 }
 
+/* ==== reports/joining_parts.h =========================================================================== */
+
+/* What the parts of joining share. */
+
+/* A profiler that is joined with others, and where its results go. */
+typedef struct zt__member {
+    zt_profiler *profiler;
+    uint32_t device;   /* index among the devices of the report; their number: nothing ran on it */
+    int counts_power;  /* no other profiler has read the same of the same device */
+    uint32_t *metrics; /* of the whole, for each of its own */
+    uint32_t *columns; /* likewise */
+    uint32_t path_count, region_count;
+    zt__region_record **regions; /* of the whole, by index */
+    zt__path **paths;            /* likewise */
+    zt__path **phases;           /* for each phase, its path without the device; NULL: it is none */
+} zt__member;
+
+typedef struct zt__joining {
+    zt_profiler *whole;
+    zt__member *members; /* the first is that which reports */
+    uint32_t count;
+    const zt_metric **sources; /* of the metrics of the whole */
+    uint32_t group_count;      /* joined->groups */
+} zt__joining;
+
+/* ==== reports/joined_extras.h =========================================================================== */
+
+/* What a report of several profilers has of a tracer, of streams and of an earlier run. */
+
+/* Decides which members power and memory are taken from, before anything is. */
+ZT__PRIVATE void zt__find_sources(zt__joining *joining);
+
+/* Adds what is not added path by path. Returns 0 without memory. */
+ZT__PRIVATE int zt__join_extras(zt__joining *joining);
+
+/* Frees it. */
+ZT__PRIVATE void zt__free_joined_extras(zt_profiler *joined);
+
+/* ==== reports/joined_extras.c =========================================================================== */
+
+/* What a report of several profilers has of a tracer, of streams and of an earlier run. */
+
+/* ---- power and memory ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__find_sources(zt__joining *joining) {
+    zt__joined *joined = joining->whole->joined;
+    uint32_t i, k;
+    for (i = 0; i < joining->count; i++) {
+        zt__member *member = &joining->members[i];
+        zt_profiler *profiler = member->profiler;
+        zt__joined_device *device =
+            member->device < joined->device_count ? &joined->devices[member->device] : NULL;
+        member->counts_power = profiler->power && device;
+        for (k = 0; k < i; k++) {
+            const zt__member *other = &joining->members[k];
+            if (other->counts_power && other->device == member->device &&
+                other->profiler->listening_since_ns == profiler->listening_since_ns) {
+                member->counts_power = 0; /* both were open at the same time */
+            }
+        }
+        if (member->counts_power && !device->power) {
+            device->power = profiler;
+        }
+#ifdef ZETOOLS_TRACER
+        joined->watches_memory |= zt__is_memory_watched(profiler);
+        if (device && profiler->memory) {
+            device->memory = device->watchers++ == 0 ? profiler : NULL;
+        }
+#endif
+    }
+}
+
+/* Adds the energy of each device, from first to last reading, to its phase. */
+static void zt__join_energy(zt__joining *joining) {
+    const zt__joined *joined = joining->whole->joined;
+    zt__power_step first, last, step;
+    uint32_t i, k;
+    for (i = 0; i < joining->count; i++) {
+        const zt__member *member = &joining->members[i];
+        zt__path *path = member->counts_power ? joined->devices[member->device].path : NULL;
+        if (!path || !zt__copy_power_step(member->profiler, 0, &first)) {
+            continue;
+        }
+        last = first;
+        for (k = 1; zt__copy_power_step(member->profiler, k, &step); k++) {
+            last = step;
+        }
+        zt__add_power(&path->power, &last.sums, 1);
+        zt__add_power(&path->power, &first.sums, -1);
+        path->power_s += (double)(last.ns - first.ns) * 1e-9;
+    }
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+/* Adds launches of a work-group size. */
+static void zt__join_shape(zt__kernel *to, const zt_kernel_shape *shape) {
+    uint32_t i = 0;
+    while (i < to->shape_count &&
+           (memcmp(to->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
+            memcmp(to->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
+        i++;
+    }
+    if (i == ZT_KERNEL_SHAPES) {
+        to->other_launches += shape->launches;
+    } else if (i == to->shape_count) {
+        to->shapes[to->shape_count++] = *shape;
+    } else {
+        to->shapes[i].launches += shape->launches;
+    }
+}
+
+/* Adds a kernel, of which `key` is what it is made of and its name. The mutex of the whole is held. Returns 0 without
+   memory. */
+static int zt__join_kernel(zt_profiler *whole, const zt__kernel *kernel, const void *key) {
+    const zt_allocator *allocator = &whole->config.allocator;
+    zt__kernels *to = whole->kernels;
+    size_t length = sizeof kernel->facts + strlen(kernel->name);
+    zt__kernel *found = (zt__kernel *)zt__map_find(&to->map, key, length);
+    uint32_t i;
+    if (!found && to->count == ZT__MAX_KERNELS) {
+        whole->unknown_launches += kernel->launches;
+        return 1;
+    }
+    if (!found) {
+        found = (zt__kernel *)zt__allocate(allocator, 1, sizeof *found + length + 1);
+        if (!found || !zt__map_make_room(&to->map, allocator, &whole->mutex)) {
+            zt__free(allocator, found);
+            return 0;
+        }
+        memcpy(found + 1, key, length);
+        found->facts = kernel->facts;
+        found->name = (const char *)(found + 1) + sizeof found->facts;
+        zt__map_add(&to->map, found + 1, length, found);
+        to->in_order[to->count++] = found;
+    }
+    found->launches += kernel->launches;
+    found->other_launches += kernel->other_launches;
+    for (i = 0; i < kernel->shape_count; i++) {
+        zt__join_shape(found, &kernel->shapes[i]);
+    }
+    return 1;
+}
+
+/* Adds the kernels of a member. What a device has for work-groups is known if all have the same. Returns 0 without
+   memory. */
+static int zt__join_kernels(zt_profiler *whole, zt_profiler *from) {
+    uint32_t i, count;
+    zt__kernels *kernels;
+    int has_memory = 1;
+    zt__lock(&from->mutex);
+    kernels = from->kernels;
+    count = kernels ? kernels->count : 0;
+    zt__unlock(&from->mutex);
+    if (count == 0) {
+        return 1;
+    }
+    if (!whole->kernels) {
+        whole->kernels = (zt__kernels *)zt__allocate(&whole->config.allocator, 1, sizeof *whole->kernels);
+        if (!whole->kernels) {
+            return 0;
+        }
+        whole->kernels->limits = kernels->limits;
+        whole->free_kernels = from->free_kernels;
+    } else if (memcmp(&whole->kernels->limits, &kernels->limits, sizeof kernels->limits) != 0) {
+        memset(&whole->kernels->limits, 0, sizeof whole->kernels->limits);
+    }
+    for (i = 0; i < count && has_memory; i++) {
+        const zt__kernel *kernel = kernels->in_order[i]; /* records neither move nor go, and keys stay */
+        zt__kernel copy;
+        zt__lock(&from->mutex);
+        copy = *kernel;
+        zt__unlock(&from->mutex);
+        zt__lock(&whole->mutex);
+        has_memory = zt__join_kernel(whole, &copy, kernel + 1);
+        zt__unlock(&whole->mutex);
+    }
+    return has_memory;
+}
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+/* Returns the copy of a kernel, made if it is new. Those with the same name and instructions are one. NULL: no memory. */
+static zt__sampled_kernel *zt__join_sampled_kernel(zt__hotspots *to, const zt__sampled_kernel *kernel) {
+    zt__sampled_kernel *found = to->kernels;
+    while (found && (strcmp(found->name, kernel->name) != 0 || found->code.size != kernel->code.size ||
+                     found->code.hash != kernel->code.hash)) {
+        found = found->next;
+    }
+    if (!found) {
+        found = (zt__sampled_kernel *)zt__allocate(&to->allocator, 1, sizeof *found);
+        if (!found) {
+            return NULL;
+        }
+        *found = *kernel;
+        found->samples = 0;
+        found->next = to->kernels;
+        to->kernels = found;
+    }
+    return found;
+}
+
+/* Adds samples at an instruction. The mutex of `to` is held. Returns 0 without memory. */
+static int zt__join_spot(zt__hotspots *to, const zt__spot *spot, const uint32_t *counts,
+                         uint32_t count_count) {
+    zt__sampled_kernel *kernel = zt__join_sampled_kernel(to, spot->key.kernel);
+    zt__spot_key key;
+    zt__spot *found;
+    uint32_t i;
+    if (!kernel) {
+        return 0;
+    }
+    memset(&key, 0, sizeof key);
+    key.kernel = kernel;
+    key.offset = spot->key.offset;
+    found = (zt__spot *)zt__map_find(&to->spot_map, &key, sizeof key);
+    if (!found) {
+        found = (zt__spot *)zt__allocate(&to->allocator, 1, sizeof *found);
+        if (!found || !zt__map_make_room(&to->spot_map, &to->allocator, &to->mutex)) {
+            zt__free(&to->allocator, found);
+            return 0;
+        }
+        found->key = key;
+        found->file = spot->file;
+        found->line = spot->line;
+        found->is_looked_up = 1;
+        zt__map_add(&to->spot_map, &found->key, sizeof found->key, found);
+        to->spots[to->spot_count++] = found;
+    } else if (!*found->file) {
+        found->file = spot->file;
+        found->line = spot->line;
+    }
+    kernel->samples += spot->samples;
+    found->samples += spot->samples;
+    for (i = 0; i < count_count; i++) {
+        if (counts[i] < ZT__MOST_COUNTS) {
+            found->counts[counts[i]] += spot->counts[i];
+        }
+    }
+    return 1;
+}
+
+/* Finds the place of each count of `from`, which is added if no other has it. UINT32_MAX: there is no room. */
+static void zt__join_count_names(zt__hotspots *to, const zt__hotspots *from, uint32_t *counts) {
+    uint32_t i, k;
+    for (i = 0; i < from->count_count; i++) {
+        for (k = 0; k < to->count_count && strcmp(to->count_names[k], from->count_names[i]) != 0;) {
+            k++;
+        }
+        counts[i] = k < ZT__MOST_COUNTS ? k : UINT32_MAX;
+        if (k == to->count_count && k < ZT__MOST_COUNTS) {
+            memcpy(to->count_names[to->count_count++], from->count_names[i], sizeof to->count_names[0]);
+        }
+        if (i == from->active_count && k < ZT__MOST_COUNTS) {
+            to->active_count = k;
+        }
+    }
+}
+
+static void zt__join_hotspot_counts(zt__hotspots *to, const zt__hotspots *from) {
+    zt_hotspots_counts *counts = &to->counts;
+    counts->samples += from->counts.samples;
+    counts->matched += from->counts.matched;
+    counts->outside += from->counts.outside;
+    counts->ambiguous += from->counts.ambiguous;
+    counts->no_room += from->counts.no_room;
+    counts->discarded += from->counts.discarded;
+    counts->drops += from->counts.drops;
+    to->lacks_tool |= from->lacks_tool;
+    to->lacks_lines |= from->lacks_lines;
+    to->has_skipped_debug |= from->has_skipped_debug;
+    if (!to->group[0]) {
+        memcpy(to->group, from->group, sizeof to->group);
+        to->period_ns = from->period_ns;
+    }
+    if (!to->refusal.text[0]) {
+        to->refusal = from->refusal;
+    }
+}
+
+/* Makes room for the hot spots of all members. Returns 0 without memory, and also if there are none. */
+static int zt__begin_hotspots(zt__joining *joining, int *has_memory) {
+    zt_profiler *whole = joining->whole;
+    zt__hotspots *made;
+    uint32_t i, room = 0;
+    for (i = 0; i < joining->count; i++) {
+        zt__hotspots *from = zt__hotspots_of(joining->members[i].profiler);
+        if (from && !joining->members[i].profiler->is_closed) {
+            zt__find_hotspot_lines(joining->members[i].profiler, "zt_report", 0);
+        }
+        if (from) {
+            zt__lock(&from->mutex);
+            room += from->spot_count;
+            zt__unlock(&from->mutex);
+            whole->free_hotspots = joining->members[i].profiler->free_hotspots;
+        }
+    }
+    if (!whole->free_hotspots) {
+        return 0;
+    }
+    made = (zt__hotspots *)zt__allocate(&whole->config.allocator, 1, sizeof *made);
+    *has_memory = made != NULL;
+    if (!made) {
+        return 0;
+    }
+    whole->hotspots = made;
+    made->profiler = whole;
+    made->allocator = whole->config.allocator;
+    made->active_count = UINT32_MAX;
+    zt__create_mutex(&made->reading.mutex);
+    zt__create_mutex(&made->finding.mutex);
+    zt__create_mutex(&made->mutex);
+    made->spot_capacity = room;
+    made->spots = (zt__spot **)zt__allocate(&made->allocator, (size_t)room + 1, sizeof *made->spots);
+    *has_memory = made->spots != NULL;
+    return *has_memory;
+}
+
+static int zt__join_hotspots(zt__joining *joining) {
+    uint32_t counts[ZT__MOST_COUNTS], i, k, spots;
+    zt__hotspots *to;
+    int has_memory = 1;
+    if (!zt__begin_hotspots(joining, &has_memory)) {
+        return has_memory;
+    }
+    to = joining->whole->hotspots;
+    for (i = 0; i < joining->count && has_memory; i++) {
+        zt__hotspots *from = zt__hotspots_of(joining->members[i].profiler);
+        if (!from) {
+            continue;
+        }
+        zt__lock(&from->mutex);
+        zt__join_count_names(to, from, counts);
+        zt__join_hotspot_counts(to, from);
+        spots = from->spot_count;
+        for (k = 0; k < spots && to->spot_count < to->spot_capacity && has_memory; k++) {
+            const zt__spot spot = *from->spots[k]; /* what it refers to stays */
+            zt__unlock(&from->mutex);
+            zt__lock(&to->mutex);
+            has_memory = zt__join_spot(to, &spot, counts, from->count_count);
+            zt__unlock(&to->mutex);
+            zt__lock(&from->mutex);
+        }
+        zt__unlock(&from->mutex);
+    }
+    return has_memory;
+}
+#endif
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__join_extras(zt__joining *joining) {
+    zt_profiler *whole = joining->whole, *first = joining->members[0].profiler;
+    zt__joined *joined = whole->joined;
+#ifdef ZETOOLS_TRACER
+    uint32_t i;
+#endif
+    zt__join_energy(joining);
+    if (joined->device_count == 1) {
+        joined->power = joined->devices[0].power;
+    }
+    whole->baseline = first->baseline;
+    zt__lock(&first->mutex);
+    whole->attached_streams = first->attached_streams;
+    whole->streamed_count = first->streamed_count;
+    zt__unlock(&first->mutex);
+#ifdef ZETOOLS_TRACER
+    for (i = 0; i < joining->count; i++) {
+        zt_profiler *from = joining->members[i].profiler;
+        zt__tracer *tracer = zt__load(&from->tracer);
+        if (tracer && !whole->tracer) {
+            whole->tracer = tracer;
+        }
+        if (!zt__join_kernels(whole, from)) {
+            return 0;
+        }
+    }
+    return zt__join_hotspots(joining);
+#else
+    return 1;
+#endif
+}
+
+ZT__PRIVATE void zt__free_joined_extras(zt_profiler *joined) {
+    joined->attached_streams = NULL; /* these belong to a member, like the tracer and the earlier run */
+    joined->baseline = NULL;
+    joined->tracer = NULL;
+#ifdef ZETOOLS_TRACER
+    if (joined->kernels) {
+        joined->free_kernels(joined);
+    }
+    if (joined->hotspots) {
+        joined->free_hotspots(joined);
+    }
+#endif
+}
+
+/* ==== reports/joined_timeline.h ========================================================================= */
+
+/* The timeline of a report of several profilers. */
+
+/* Makes a timeline with room for all that the members have kept, if one of them has a timeline. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__begin_joined_timeline(zt__joining *joining);
+
+/* Copies what a member has kept, whose collector is held, and the entries of phases that are not over. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__copy_member_timeline(zt__joining *joining, zt__member *member);
+
+/* Sorts what was copied, and removes what several members have. Returns 0 without memory. */
+ZT__PRIVATE int zt__end_joined_timeline(zt__joining *joining);
+
+/* ==== reports/joined_timeline.c ========================================================================= */
+
+/* The timeline of a report of several profilers. */
+
+/* All times are those of the host: the device's clock of this timeline is the same. */
+
+ZT__PRIVATE int zt__begin_joined_timeline(zt__joining *joining) {
+    zt_profiler *whole = joining->whole;
+    const zt_allocator *allocator = &whole->config.allocator;
+    zt__timeline *made;
+    uint32_t i, has_timeline = 0;
+    size_t room = 1;
+    for (i = 0; i < joining->count; i++) {
+        const zt__timeline *timeline = joining->members[i].profiler->timeline;
+        has_timeline = timeline ? 1 : has_timeline;
+        room += timeline ? timeline->capacity : 0;
+    }
+    if (!has_timeline) {
+        return 1;
+    }
+    if (room > UINT32_MAX) {
+        return 0;
+    }
+    made = (zt__timeline *)zt__allocate(allocator, 1, sizeof *made);
+    whole->timeline = made;
+    if (!made) {
+        return 0;
+    }
+    whole->config.timeline = made->capacity = (uint32_t)room;
+    made->samples = (zt__timeline_sample *)zt__allocate(allocator, room, sizeof *made->samples);
+    made->values = (double *)zt__allocate(allocator, room, whole->row_length * sizeof *made->values);
+    made->executions = (zt__execution *)zt__allocate(allocator, room, sizeof *made->executions);
+    made->phases = (zt__phase_span *)zt__allocate(allocator, room, sizeof *made->phases);
+    made->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *made->missing);
+    made->first = made->written = 1; /* so that what is missing can be before the first sample */
+    made->clock.ticks_per_second = 1000000000u;
+    made->clock.pair_count = 1;
+    return made->samples && made->values && made->executions && made->phases && made->missing;
+}
+
+/* Copies the samples of a member. With its mutex held. */
+static void zt__copy_samples(zt_profiler *whole, const zt__member *member) {
+    const zt_profiler *from = member->profiler;
+    const zt__timeline *timeline = from->timeline;
+    zt__timeline *to = whole->timeline;
+    uint64_t i, oldest = zt__oldest_sample(timeline);
+    uint32_t column;
+    for (i = oldest; i < timeline->written; i++) {
+        size_t place = (size_t)(i % timeline->capacity);
+        const double *values = timeline->values + place * from->row_length;
+        double *row = to->values + (size_t)to->written * whole->row_length;
+        zt__timeline_sample *sample = &to->samples[to->written];
+        const zt__path *outer_phase = timeline->samples[place].outer_phase;
+        if (timeline->samples[place].path >= member->path_count) {
+            continue;
+        }
+        *sample = timeline->samples[place];
+        sample->begin_ns =
+            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        sample->region = member->regions[sample->region]->index;
+        sample->path = member->paths[sample->path]->index;
+        sample->outer_phase = outer_phase ? member->paths[outer_phase->index] : NULL;
+        for (column = 0; column < whole->row_length; column++) {
+            row[column] = zt__nan();
+        }
+        for (column = 0; column < from->row_length; column++) {
+            row[member->columns[column]] = values[column];
+        }
+        to->written++;
+    }
+    to->replaced_before += oldest - timeline->first;
+    to->ambiguous += timeline->ambiguous;
+    if (timeline->replaced_until_ns > 0) {
+        uint64_t until_ns =
+            zt__convert_time(&timeline->clock, timeline->replaced_until_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        to->replaced_until_ns = until_ns > to->replaced_until_ns ? until_ns : to->replaced_until_ns;
+    }
+    if (to->opened_ns == 0 || timeline->opened_ns < to->opened_ns) {
+        to->opened_ns = timeline->opened_ns;
+    }
+}
+
+/* Copies which samples of a member are missing. With its mutex held. */
+static void zt__copy_missing(zt_profiler *whole, const zt__member *member) {
+    const zt__timeline *timeline = member->profiler->timeline;
+    const zt__joined *joined = whole->joined;
+    zt__timeline *to = whole->timeline;
+    uint64_t i, oldest = zt__oldest_sample(timeline);
+    for (i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT); i < timeline->missing_written;
+         i++) {
+        const zt__missing *found = &timeline->missing[i % ZT__MISSING_KEPT];
+        zt__missing *missing = &to->missing[to->missing_written++ % ZT__MISSING_KEPT];
+        *missing = *found;
+        missing->region = found->region ? member->regions[found->region->index] : NULL;
+        missing->path = found->path && found->path->depth > 0 ? member->paths[found->path->index] : NULL;
+        if (!missing->path && member->device < joined->device_count) {
+            missing->path = joined->devices[member->device].path;
+        }
+        missing->kept_before = oldest == 0 || found->kept_before > oldest ? UINT64_MAX : 0;
+    }
+}
+
+/* Copies the phases and the executions of lists. With the mutex of the member held. */
+static void zt__copy_host_times(zt_profiler *whole, const zt__member *member) {
+    const zt__timeline *timeline = member->profiler->timeline;
+    zt__timeline *to = whole->timeline;
+    uint64_t i;
+    for (i = zt__oldest_kept(timeline->phases_written, timeline->capacity); i < timeline->phases_written;
+         i++) {
+        const zt__phase_span *span = &timeline->phases[i % timeline->capacity];
+        if (span->path < member->path_count && member->phases[span->path]) {
+            zt__phase_span *copy = &to->phases[to->phases_written++];
+            *copy = *span;
+            copy->path = member->phases[span->path]->index;
+        }
+    }
+    for (i = zt__oldest_kept(timeline->executions_written, timeline->capacity);
+         i < timeline->executions_written; i++) {
+        to->executions[to->executions_written++] = timeline->executions[i % timeline->capacity];
+    }
+}
+
+/* Makes room for entries of phases. Returns 0 without memory. */
+static int zt__make_room_for_entries(zt_profiler *whole, uint32_t more) {
+    const zt_allocator *allocator = &whole->config.allocator;
+    uint32_t room = 0;
+    int has_room;
+    for (; room < more; room += ZT__ENTRIES_PER_BLOCK) {
+        zt__entry_block *block = (zt__entry_block *)zt__allocate(allocator, 1, sizeof *block);
+        if (!block) {
+            return 0;
+        }
+        block->next = whole->entry_blocks;
+        whole->entry_blocks = block;
+    }
+    zt__lock(&whole->mutex);
+    has_room = zt__map_make_room_for(&whole->entries, more, allocator, &whole->mutex);
+    zt__unlock(&whole->mutex);
+    return has_room;
+}
+
+/* Copies up to `room` entries of phases that are not over. With the mutex of the member held. */
+static void zt__copy_open_entries(zt_profiler *whole, const zt__member *member, uint32_t room) {
+    const zt__map *entries = &member->profiler->entries;
+    zt__entry_block *block = whole->entry_blocks; /* those that were made for this come first */
+    uint32_t i, used = 0, copied = 0;
+    for (i = 0; i < entries->capacity && copied < room; i++) {
+        const zt__entry *entry = (const zt__entry *)entries->entries[i].value;
+        zt__entry *found, *copy;
+        if (!entry || entry->path->index >= member->path_count || !member->phases[entry->path->index]) {
+            continue;
+        }
+        found = (zt__entry *)zt__map_find(&whole->entries, &entry->number, sizeof entry->number);
+        if (found) {
+            found->is_open |= entry->is_open;
+            continue;
+        }
+        if (used == ZT__ENTRIES_PER_BLOCK) {
+            block = block->next;
+            used = 0;
+        }
+        copy = &block->entries[used++];
+        *copy = *entry;
+        copy->next = NULL;
+        copy->path = member->phases[entry->path->index];
+        zt__map_add(&whole->entries, &copy->number, sizeof copy->number, copy);
+        copied++;
+    }
+}
+
+ZT__PRIVATE int zt__copy_member_timeline(zt__joining *joining, zt__member *member) {
+    zt_profiler *whole = joining->whole, *from = member->profiler;
+    uint32_t entries;
+    zt__lock(&from->mutex);
+    if (from->takes_phases) {
+        zt__prepare_phase(from);
+        zt__current_entry(from); /* adds those of this thread */
+    }
+    entries = from->entries.count;
+    zt__unlock(&from->mutex);
+    if (!zt__make_room_for_entries(whole, entries)) {
+        return 0;
+    }
+    zt__lock(&from->mutex);
+    if (from->timeline) {
+        zt__copy_samples(whole, member);
+        zt__copy_missing(whole, member);
+        zt__copy_host_times(whole, member);
+    }
+    zt__copy_open_entries(whole, member, entries);
+    zt__unlock(&from->mutex);
+    return 1;
+}
+
+/* For qsort: orders by end, with inner phases before outer ones. */
+static int zt__compare_spans_of_phases(const void *a, const void *b) {
+    const zt__phase_span *one = (const zt__phase_span *)a, *other = (const zt__phase_span *)b;
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns < other->end_ns ? -1 : 1;
+    }
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns > other->begin_ns ? -1 : 1;
+    }
+    return one->path > other->path ? -1 : one->path < other->path;
+}
+
+/* For qsort: orders by begin. */
+static int zt__compare_executions(const void *a, const void *b) {
+    const zt__execution *one = (const zt__execution *)a, *other = (const zt__execution *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+ZT__PRIVATE int zt__end_joined_timeline(zt__joining *joining) {
+    zt__timeline *timeline = joining->whole->timeline;
+    const zt__map *entries = &joining->whole->entries;
+    uint64_t i, kept = 0;
+    for (i = 0; i < entries->capacity; i++) {
+        zt__entry *entry = (zt__entry *)entries->entries[i].value;
+        if (entry && entry->outer) {
+            entry->outer = (zt__entry *)zt__map_find(entries, &entry->outer->number, sizeof entry->number);
+        }
+    }
+    if (!timeline) {
+        return 1;
+    }
+    /* Each profiler has all phases. */
+    qsort(timeline->phases, (size_t)timeline->phases_written, sizeof *timeline->phases,
+          zt__compare_spans_of_phases);
+    for (i = 0; i < timeline->phases_written; i++) {
+        const zt__phase_span *span = &timeline->phases[i];
+        zt__phase_span *before = kept > 0 ? &timeline->phases[kept - 1] : NULL;
+        if (before && zt__compare_spans_of_phases(before, span) == 0) {
+            before->entry = before->entry ? before->entry : span->entry;
+            before->outer_entry = before->outer_entry ? before->outer_entry : span->outer_entry;
+        } else {
+            timeline->phases[kept++] = *span;
+        }
+    }
+    timeline->phases_written = kept;
+    qsort(timeline->executions, (size_t)timeline->executions_written, sizeof *timeline->executions,
+          zt__compare_executions);
+    timeline->changes = 1;
+    return 1;
+}
+
+/* ==== reports/joining.h ================================================================================= */
+
+/* A report of several profilers: they are joined into one that is only read. */
+
+/* Returns what a report of a profiler shows: the profiler itself or, if it reports for others that have results, a
+   profiler made of all of them, which zt__free_joined frees. Counts, times and bytes are added up. Where there are
+   several devices, each is the outermost phase of the paths of what ran on it; how often and how long the program was in
+   a phase is of no device, and stands on the path of the phase without one. NULL: that has failed, which is reported. */
+ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result);
+
+/* Frees a profiler that zt__join_profilers has made. Of any other, does nothing. */
+ZT__PRIVATE void zt__free_joined(zt_profiler *joined);
+
+/* Collects what is ready of all profilers that a profiler reports for, and of itself. */
+ZT__PRIVATE void zt__collect_reported(zt_profiler *profiler);
+
+/* ==== reports/joining.c ================================================================================= */
+
+/* A report of several profilers: they are joined into one that is only read. */
+
+/* ---- the devices ----------------------------------------------------------------------------------------- */
+
+/* Returns whether something was measured, lost or dropped: every profiler has all phases of the program. */
+static int zt__has_regions(zt_profiler *profiler) {
+    uint32_t i;
+    int has_regions = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < profiler->region_count; i++) {
+        has_regions |= !profiler->regions[i]->is_phase;
+    }
+    zt__unlock(&profiler->mutex);
+    return has_regions;
+}
+
+/* For qsort: orders devices as the drivers do. */
+static int zt__compare_devices(const void *a, const void *b) {
+    const zt__joined_device *one = (const zt__joined_device *)a, *other = (const zt__joined_device *)b;
+    if (one->place != other->place) {
+        return one->place < other->place ? -1 : 1;
+    }
+    /* UINT32_MAX, the whole device, comes first */
+    return one->tile + 1 < other->tile + 1 ? -1 : one->tile + 1 > other->tile + 1;
+}
+
+/* Finds the devices of the members: those on which something ran or, if nothing did, that of the first. */
+static void zt__find_devices(zt__joining *joining) {
+    zt__joined *joined = joining->whole->joined;
+    uint32_t i, k;
+    for (i = 0; i < joining->count; i++) {
+        zt_profiler *profiler = joining->members[i].profiler;
+        zt__joined_device *device = joined->devices;
+        for (k = 0; k < joined->device_count && device->handle != profiler->opened_device; k++) {
+            device++;
+        }
+        if (k < joined->device_count || !zt__has_regions(profiler)) {
+            continue;
+        }
+        device->handle = profiler->opened_device;
+        device->name = profiler->device_name;
+        device->place = profiler->place;
+        device->tile = profiler->tile;
+        joined->device_count++;
+    }
+    if (joined->device_count > 1) {
+        qsort(joined->devices, joined->device_count, sizeof *joined->devices, zt__compare_devices);
+    }
+    if (joined->device_count == 0) {
+        joined->devices[0].handle = joining->members[0].profiler->opened_device;
+        joined->devices[0].name = joining->members[0].profiler->device_name;
+        joined->device_count = 1;
+    }
+    for (i = 0; i < joining->count; i++) {
+        zt__member *member = &joining->members[i];
+        while (member->device < joined->device_count &&
+               joined->devices[member->device].handle != member->profiler->opened_device) {
+            member->device++;
+        }
+    }
+    joined->first_device = joining->members[0].device;
+}
+
+/* Adds the phase of each device, if there are several. Returns 0 without memory. */
+static int zt__add_device_paths(zt__joining *joining) {
+    zt_profiler *whole = joining->whole;
+    zt__joined *joined = whole->joined;
+    char name[ZE_MAX_DEVICE_NAME + 48];
+    uint32_t i;
+    for (i = 0; i < joined->device_count && joined->device_count > 1; i++) {
+        zt__joined_device *device = &joined->devices[i];
+        zt__region_record *record;
+        zt_cause cause;
+        if (device->place == UINT32_MAX) { /* it is after all that have a place */
+            snprintf(name, sizeof name, "device: %s", device->name);
+        } else if (device->tile == UINT32_MAX) {
+            snprintf(name, sizeof name, "device %u: %s", (unsigned)device->place, device->name);
+        } else {
+            snprintf(name, sizeof name, "device %u.%u: %s", (unsigned)device->place, (unsigned)device->tile,
+                     device->name);
+        }
+        zt__lock(&whole->mutex);
+        record = zt__find_or_add_phase_record(whole, name, &cause);
+        device->path = record ? zt__find_or_add_path(whole, &whole->root, record) : NULL;
+        zt__unlock(&whole->mutex);
+        if (!device->path) {
+            return 0;
+        }
+        device->name = record->name;
+        device->path->device = i + 1;
+    }
+    return 1;
+}
+
+/* ---- the columns ----------------------------------------------------------------------------------------- */
+
+static int zt__has_same_name(const zt_metric *one, const zt_metric *other) {
+    return strcmp(one->name, other->name) == 0 && strcmp(one->group, other->group) == 0;
+}
+
+static int zt__is_same_metric(const zt_metric *one, const zt_metric *other) {
+    return zt__has_same_name(one, other) && strcmp(one->units, other->units) == 0 &&
+           one->aggregation == other->aggregation && one->pass == other->pass;
+}
+
+/* Adds a metric that no member before has measured, or not in this way: then its group has another name. Returns 0 without
+   memory. */
+static int zt__add_metric(zt__joining *joining, const zt_metric *metric) {
+    zt_profiler *whole = joining->whole;
+    zt_metric *added = &whole->metrics[whole->metric_count];
+    uint32_t i, others = 0;
+    size_t room = strlen(metric->group) + 16;
+    char *group;
+    for (i = 0; i < whole->metric_count; i++) {
+        others += (uint32_t)zt__has_same_name(joining->sources[i], metric);
+    }
+    *added = *metric;
+    joining->sources[whole->metric_count++] = metric;
+    if (others == 0) {
+        return 1;
+    }
+    group = (char *)zt__allocate(&whole->config.allocator, room, 1);
+    if (!group) {
+        return 0;
+    }
+    snprintf(group, room, "%s (%u)", metric->group, (unsigned)others + 1);
+    added->group = whole->joined->groups[joining->group_count++] = group;
+    return 1;
+}
+
+/* Makes the metrics of all members those of the whole. Returns 0 without memory. */
+static int zt__join_metrics(zt__joining *joining) {
+    zt_profiler *whole = joining->whole;
+    const zt_allocator *allocator = &whole->config.allocator;
+    uint32_t i, m, k, all = 1;
+    for (i = 0; i < joining->count; i++) {
+        all += joining->members[i].profiler->metric_count;
+    }
+    whole->metrics = (zt_metric *)zt__allocate(allocator, all, sizeof *whole->metrics);
+    whole->joined->groups = (char **)zt__allocate(allocator, all, sizeof *whole->joined->groups);
+    joining->sources = (const zt_metric **)zt__allocate(allocator, all, sizeof *joining->sources);
+    if (!whole->metrics || !whole->joined->groups || !joining->sources) {
+        return 0;
+    }
+    for (i = 0; i < joining->count; i++) {
+        zt__member *member = &joining->members[i];
+        const zt_profiler *from = member->profiler;
+        member->metrics =
+            (uint32_t *)zt__allocate(allocator, (size_t)from->metric_count + 1, sizeof *member->metrics);
+        for (m = 0; m < from->metric_count && member->metrics; m++) {
+            for (k = 0; k < whole->metric_count; k++) {
+                if (zt__is_same_metric(joining->sources[k], &from->metrics[m])) {
+                    break;
+                }
+            }
+            if (k == whole->metric_count && !zt__add_metric(joining, &from->metrics[m])) {
+                return 0;
+            }
+            member->metrics[m] = k;
+        }
+        if (!member->metrics) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Finds the column of the whole for each column of a member. Returns 0 without memory. */
+static int zt__map_columns(const zt_profiler *whole, zt__member *member) {
+    const zt_profiler *from = member->profiler;
+    uint32_t i, tile,
+        *columns =
+            (uint32_t *)zt__allocate(&whole->config.allocator, from->layout.column_count, sizeof *columns);
+    member->columns = columns;
+    if (!columns) {
+        return 0;
+    }
+    for (i = 0; i < from->metric_count; i++) {
+        columns[1 + i] = 1 + member->metrics[i];
+        for (tile = 0; tile < from->tile_count; tile++) {
+            columns[zt__tile_column(from, tile, i)] = zt__tile_column(whole, tile, member->metrics[i]);
+        }
+    }
+    for (i = 0; i < from->pass_count && from->metric_count > 0; i++) {
+        columns[zt__pass_time_column(from, i)] = zt__pass_time_column(whole, i);
+    }
+    for (i = 0; i < ZT__LATENCY_COUNT; i++) {
+        columns[zt__latency_column(from, i)] = zt__latency_column(whole, i);
+    }
+    return 1;
+}
+
+/* Lays out the columns of the whole. Returns 0 without memory. */
+static int zt__join_columns(zt__joining *joining) {
+    zt_profiler *whole = joining->whole;
+    uint32_t i;
+    int is_time_of_all = 1; /* all measure the GPU time by the same metric */
+    if (!zt__join_metrics(joining)) {
+        return 0;
+    }
+    whole->pass_count = 1;
+    for (i = 0; i < joining->count; i++) {
+        const zt__member *member = &joining->members[i];
+        const zt_profiler *from = member->profiler;
+        uint32_t time = from->passes[0].time_metric;
+        time = time == UINT32_MAX ? time : member->metrics[time];
+        if (i == 0) {
+            whole->passes[0].time_metric = time;
+        }
+        is_time_of_all &= time == whole->passes[0].time_metric;
+        whole->pass_count = from->pass_count > whole->pass_count ? from->pass_count : whole->pass_count;
+        whole->tile_count = from->tile_count > whole->tile_count ? from->tile_count : whole->tile_count;
+        whole->keeps_latencies |= from->keeps_latencies;
+        whole->config.samples =
+            from->config.samples > whole->config.samples ? from->config.samples : whole->config.samples;
+    }
+    if (!is_time_of_all) {
+        whole->passes[0].time_metric = UINT32_MAX;
+    }
+    if (!zt__lay_out_columns(whole)) {
+        return 0;
+    }
+    for (i = 0; i < joining->count; i++) {
+        if (!zt__map_columns(whole, &joining->members[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- regions and paths ----------------------------------------------------------------------------------- */
+
+/* Adds the regions and paths of a member. Returns 0 without memory. */
+static int zt__join_paths(zt__joining *joining, zt__member *member) {
+    zt_profiler *whole = joining->whole, *from = member->profiler;
+    const zt_allocator *allocator = &whole->config.allocator;
+    const zt__joined *joined = whole->joined;
+    zt__path *outermost = member->device < joined->device_count && joined->devices[member->device].path
+                              ? joined->devices[member->device].path
+                              : &whole->root;
+    uint32_t i;
+    zt_cause cause;
+    member->path_count = zt__get_path_count(from); /* first, so that their regions are counted, too */
+    member->region_count = zt__get_region_count(from);
+    member->regions = (zt__region_record **)zt__allocate(allocator, (size_t)member->region_count + 1,
+                                                         sizeof *member->regions);
+    member->paths =
+        (zt__path **)zt__allocate(allocator, (size_t)member->path_count + 1, sizeof *member->paths);
+    member->phases =
+        (zt__path **)zt__allocate(allocator, (size_t)member->path_count + 1, sizeof *member->phases);
+    if (!member->regions || !member->paths || !member->phases) {
+        return 0;
+    }
+    for (i = 0; i < member->region_count; i++) {
+        const zt__region_record *record = zt__record_at(from, i);
+        zt__region_record *into;
+        zt__lock(&whole->mutex);
+        into = record->is_phase ? zt__find_or_add_phase_record(whole, record->name, &cause)
+                                : zt__find_or_add_region(whole, record->name, &cause);
+        zt__unlock(&whole->mutex);
+        member->regions[i] = into;
+        if (!into) {
+            return 0;
+        }
+    }
+    for (i = 0; i < member->path_count; i++) {
+        const zt__path *path = zt__path_at(from, i);
+        const zt__path *outer = path->key.outer;
+        zt__region_record *record = member->regions[path->key.region->index];
+        zt__path *phase;
+        zt__lock(&whole->mutex);
+        member->paths[i] =
+            zt__find_or_add_path(whole, outer->depth > 0 ? member->paths[outer->index] : outermost, record);
+        if (record->is_phase) {
+            phase = outer->depth > 0 ? member->phases[outer->index] : &whole->root;
+            member->phases[i] = zt__find_or_add_path(whole, phase, record);
+        }
+        zt__unlock(&whole->mutex);
+        if (!member->paths[i] || (record->is_phase && !member->phases[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Adds the statistics of a path to one of the whole. Returns 0 without memory. */
+static int zt__join_statistics(zt_profiler *whole, const zt__member *member, const zt__path *path,
+                               zt__path *to) {
+    const zt_allocator *allocator = &whole->config.allocator;
+    const zt_profiler *from = member->profiler;
+    zt__statistics statistics, entries;
+    int has_memory;
+    memset(&statistics, 0, sizeof statistics);
+    memset(&entries, 0, sizeof entries);
+    has_memory = zt__copy_statistics(whole, &whole->layout, &to->statistics, &from->layout, &path->statistics,
+                                     member->columns, &statistics) &&
+                 zt__copy_statistics(whole, &whole->entry_layout, &to->entries, &from->entry_layout,
+                                     &path->entries, NULL, &entries);
+    if (has_memory) {
+        zt__lock(&whole->mutex);
+        zt__merge_statistics(&whole->layout, &to->statistics, &statistics);
+        zt__merge_statistics(&whole->entry_layout, &to->entries, &entries);
+        to->with_metrics += path->with_metrics;
+        to->bytes += path->bytes;
+        to->bytes_ns += path->bytes_ns;
+        if (to->launch_error_ns < path->launch_error_ns) {
+            to->launch_error_ns = path->launch_error_ns;
+        }
+        zt__unlock(&whole->mutex);
+    }
+    zt__free_statistics(allocator, &statistics);
+    zt__free_statistics(allocator, &entries);
+    return has_memory;
+}
+
+/* Adds what was streamed in the samples of a path of the first member, whose streams those of the whole are. Returns 0
+   without memory. */
+static int zt__join_streamed(zt_profiler *whole, const zt__path *path, zt__path *to) {
+    if (path->streamed_count == 0 || to->streamed) {
+        return 1;
+    }
+    to->streamed =
+        (zt__moments *)zt__allocate(&whole->config.allocator, path->streamed_count, sizeof *to->streamed);
+    if (!to->streamed) {
+        return 0;
+    }
+    memcpy(to->streamed, path->streamed, path->streamed_count * sizeof *to->streamed);
+    to->streamed_count = path->streamed_count;
+    return 1;
+}
+
+/* Adds the results of the paths of a member, nobody else writing to its statistics. Returns 0 without memory. */
+static int zt__join_results(zt__joining *joining, zt__member *member) {
+    zt_profiler *whole = joining->whole, *from = member->profiler;
+    uint32_t i;
+    for (i = 0; i < member->path_count; i++) {
+        const zt__path *path = zt__path_at(from, i);
+        zt__path *to = member->paths[i];
+        if (path->key.region->is_phase && to->key.region != member->regions[path->key.region->index]) {
+            continue; /* there are too many paths: the phase around it has counted this */
+        }
+        if (!zt__join_statistics(whole, member, path, to) ||
+            (path->depth == 1 && to->device && to->depth == 2 &&
+             !zt__join_statistics(whole, member, path, to->key.outer)) ||
+            (member == joining->members && !zt__join_streamed(whole, path, to))) {
+            return 0;
+        }
+        zt__lock(&from->mutex);
+        to->outlives_outer |= path->outlives_outer;
+        to->is_own_unknown |= path->is_own_unknown;
+        to->missing += path->missing;
+        to->kept += path->kept;
+        to->lost += path->lost;
+        to->dropped += path->dropped;
+        to->incomplete += path->incomplete;
+        zt__add_allocations(&to->memory, &path->memory);
+        zt__raise_memory_in_use(&to->memory, &path->memory);
+        if (member->counts_power) {
+            zt__add_power(&to->power, &path->power, 1);
+            to->power_s += path->power_s;
+        }
+        zt__unlock(&from->mutex);
+    }
+    return 1;
+}
+
+/* How often, and how long, the program was in a phase. */
+typedef struct zt__time_in_phase {
+    uint64_t entered, host_ns, host_own_ns;
+    double host_wait_ns;
+} zt__time_in_phase;
+
+/* Adds how often and how long the program was in each phase. All profilers that are open at the same time count the same:
+   of these, that which has counted most. Returns 0 without memory. */
+static int zt__join_times_in_phases(zt__joining *joining) {
+    zt_profiler *whole = joining->whole;
+    zt__time_in_phase *times;
+    uint32_t i, k, p;
+    times = (zt__time_in_phase *)zt__allocate(&whole->config.allocator, (size_t)whole->path_count + 1,
+                                              sizeof *times);
+    if (!times) {
+        return 0;
+    }
+    for (i = 0; i < joining->count; i++) {
+        uint64_t since_ns = joining->members[i].profiler->listening_since_ns;
+        int is_counted = 0;
+        for (k = 0; k < i; k++) {
+            is_counted |= joining->members[k].profiler->listening_since_ns == since_ns;
+        }
+        for (k = i; k < joining->count && !is_counted; k++) {
+            const zt__member *member = &joining->members[k];
+            if (member->profiler->listening_since_ns != since_ns) {
+                continue;
+            }
+            zt__lock(&member->profiler->mutex);
+            for (p = 0; p < member->path_count; p++) {
+                const zt__path *path = zt__path_at(member->profiler, p);
+                const zt__path *phase = member->phases[p];
+                if (!phase || phase->key.region != member->regions[path->key.region->index]) {
+                    continue;
+                }
+                if (path->entered > times[phase->index].entered) {
+                    zt__time_in_phase *time = &times[phase->index];
+                    time->entered = path->entered;
+                    time->host_ns = path->host_ns;
+                    time->host_own_ns = path->host_own_ns;
+                    time->host_wait_ns = path->host_wait_ns;
+                }
+            }
+            zt__unlock(&member->profiler->mutex);
+        }
+        for (p = 0; p < whole->path_count && !is_counted; p++) {
+            zt__path *path = zt__path_at(whole, p);
+            path->entered += times[p].entered;
+            path->host_ns += times[p].host_ns;
+            path->host_own_ns += times[p].host_own_ns;
+            path->host_wait_ns += times[p].host_wait_ns;
+        }
+        memset(times, 0, ((size_t)whole->path_count + 1) * sizeof *times);
+    }
+    zt__free(&whole->config.allocator, times);
+    return 1;
+}
+
+/* Each device is a phase with one entry: the time of all that ran on it. Returns 0 without memory. */
+static int zt__join_entries_of_devices(zt_profiler *whole) {
+    const zt__joined *joined = whole->joined;
+    uint32_t i;
+    for (i = 0; i < joined->device_count && joined->device_count > 1; i++) {
+        zt__path *path = joined->devices[i].path;
+        double gpu_ns = zt__time_of(path);
+        zt__clear_statistics(&whole->entry_layout, &path->entries); /* of the phases inside */
+        if (!zt__reserve_samples(&whole->config.allocator, &whole->mutex, &whole->entry_layout,
+                                 &path->entries, 1)) {
+            return 0;
+        }
+        zt__add_sample(&whole->entry_layout, &path->entries, &gpu_ns);
+    }
+    return 1;
+}
+
+/* ---- what is of no path ---------------------------------------------------------------------------------- */
+
+/* Adds the counts of a member. */
+static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
+    zt_profiler *from = member->profiler;
+    zt__joined *joined = whole->joined;
+    zt_memory_info *memory = &whole->memory_info;
+    const char *open_region;
+    uint64_t open, recorded, submitted;
+    uint32_t i;
+    zt__count_waiting(from, &open, &recorded, &submitted);
+    open_region = zt__name_open_region(from);
+    joined->open_region = joined->open_region ? joined->open_region : open_region;
+    joined->recorded += recorded;
+    zt__lock(&from->mutex);
+    whole->open_regions += (uint32_t)open;
+    whole->list_count = from->list_count > whole->list_count ? from->list_count : whole->list_count;
+    whole->counts.collected += from->counts.collected;
+    whole->counts.lost += from->counts.lost;
+    whole->counts.dropped += from->counts.dropped;
+    whole->counts.begun += submitted + from->counts.collected + from->counts.lost + from->counts.dropped;
+    whole->counts.unobserved_lists += from->counts.unobserved_lists;
+    whole->awaited += from->awaited;
+    whole->moved_samples += from->moved_samples;
+    whole->unknown_launches += from->unknown_launches;
+    whole->begins.ns += from->begins.ns;
+    whole->ends.ns += from->ends.ns;
+    whole->executions.ns += from->executions.ns;
+    whole->slow.ns += from->slow.ns;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        whole->causes[i] += from->causes[i];
+    }
+    for (i = 0; i < member->region_count; i++) {
+        zt__region_record *region = member->regions[i];
+        region->lost += from->regions[i]->lost;
+        region->dropped += from->regions[i]->dropped;
+        region->operations = region->operations > 0 ? region->operations : from->regions[i]->operations;
+    }
+    memory->bytes += from->memory_info.bytes;
+    memory->host_bytes += from->memory_info.host_bytes;
+    zt__add_memory(whole, &from->memory_info, &from->root.memory);
+    /* The most at once is that of one, or what is in use now of all. */
+    memory->peak_bytes = memory->peak_bytes > memory->bytes ? memory->peak_bytes : memory->bytes;
+    memory->host_peak_bytes =
+        memory->host_peak_bytes > memory->host_bytes ? memory->host_peak_bytes : memory->host_bytes;
+    zt__unlock(&from->mutex);
+    if (whole->opened_ns == 0 || from->opened_ns < whole->opened_ns) {
+        whole->opened_ns = from->opened_ns;
+    }
+    if (from->listening_since_ns && !whole->listening_since_ns) {
+        whole->listening_since_ns = from->listening_since_ns;
+    }
+}
+
+/* Writes what the reports state of the device: of several, what all have in common. */
+static void zt__join_facts(zt__joining *joining) {
+    zt_profiler *whole = joining->whole, *first = joining->members[0].profiler;
+    const zt__joined *joined = whole->joined;
+    zt__facts *facts = &whole->facts;
+    zt__peaks peaks = zt__get_peaks(first);
+    uint32_t i;
+    *facts = first->facts;
+    zt__copy_text(whole->device_name, sizeof whole->device_name, first->device_name,
+                  strlen(first->device_name));
+    whole->availability = zt__get_availability(first);
+    snprintf(whole->availability_text.text, sizeof whole->availability_text.text, "%s",
+             whole->availability == ZT_AVAILABLE ? "" : zt__get_availability_text(first));
+    for (i = 1; i < joining->count; i++) {
+        zt_profiler *other = joining->members[i].profiler;
+        zt__peaks others = zt__get_peaks(other);
+        zt_availability availability = zt__get_availability(other);
+        if (joining->members[i].device == joined->device_count) {
+            continue; /* nothing ran there */
+        }
+        if (strcmp(facts->driver_version, other->facts.driver_version) != 0) {
+            facts->driver_version[0] = 0;
+        }
+        if (strcmp(facts->uuid, other->facts.uuid) != 0) {
+            facts->uuid[0] = 0;
+        }
+        if (strcmp(facts->pci_address, other->facts.pci_address) != 0) {
+            facts->pci_address[0] = 0;
+        }
+        facts->core_clock_mhz =
+            facts->core_clock_mhz == other->facts.core_clock_mhz ? facts->core_clock_mhz : 0;
+        facts->timer_hz = facts->timer_hz == other->facts.timer_hz ? facts->timer_hz : 0;
+        /* Rates are those of one device at a time, so a peak that all have is theirs, too. */
+        if (!(peaks.bytes >= others.bytes && peaks.bytes <= others.bytes) ||
+            !(peaks.operations >= others.operations && peaks.operations <= others.operations)) {
+            memset(&peaks, 0, sizeof peaks);
+        }
+        if (availability != ZT_AVAILABLE && whole->availability == ZT_AVAILABLE) {
+            whole->availability = availability;
+            snprintf(whole->availability_text.text, sizeof whole->availability_text.text,
+                     "of one of the devices or contexts: %.400s", zt__get_availability_text(other));
+        }
+    }
+    whole->peaks = peaks;
+    if (joined->device_count > 1) { /* a list of names, the same ones counted */
+        char *name = whole->device_name;
+        snprintf(name, sizeof whole->device_name, "%u devices", (unsigned)joined->device_count);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+/* Prepares what a member is read for, while nobody collects. Returns 0 if other threads collect for too long. */
+static int zt__lock_member(const zt__member *member, int *is_locked) {
+    zt_profiler *profiler = member->profiler;
+    *is_locked = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return 1;
+    }
+    *is_locked = zt__lock_until(&profiler->collector, zt__deadline(profiler->config.wait_timeout_ns));
+    return *is_locked;
+}
+
+/* Adds all results of a member. */
+static ze_result_t zt__join_member(zt__joining *joining, zt__member *member) {
+    zt_profiler *from = member->profiler;
+    int is_locked, has_memory;
+    if (!from->is_closed) {
+        zt__finish_power(from);
+        zt__relate_clocks(from, 1);
+    }
+    if (!zt__lock_member(member, &is_locked)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    has_memory = zt__join_paths(joining, member) && zt__join_results(joining, member) &&
+                 zt__copy_member_timeline(joining, member);
+    if (has_memory) {
+        zt__join_counts(joining->whole, member);
+    }
+    if (is_locked) {
+        zt__unlock_timed(&from->collector);
+    }
+    return has_memory ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static ze_result_t zt__join_members(zt__joining *joining) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    zt__find_devices(joining);
+    if (!zt__join_columns(joining) || !zt__add_device_paths(joining) || !zt__begin_joined_timeline(joining)) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__find_sources(joining);
+    for (i = 0; i < joining->count && result == ZE_RESULT_SUCCESS; i++) {
+        result = zt__join_member(joining, &joining->members[i]);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__join_facts(joining);
+    return zt__join_times_in_phases(joining) && zt__join_entries_of_devices(joining->whole) &&
+                   zt__end_joined_timeline(joining) && zt__join_extras(joining)
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void zt__free_members(const zt_allocator *allocator, zt__joining *joining) {
+    uint32_t i;
+    for (i = 0; i < joining->count; i++) {
+        zt__member *member = &joining->members[i];
+        zt__free(allocator, member->metrics);
+        zt__free(allocator, member->columns);
+        zt__free(allocator, (void *)member->regions);
+        zt__free(allocator, (void *)member->paths);
+        zt__free(allocator, (void *)member->phases);
+    }
+    zt__free(allocator, joining->members);
+    zt__free(allocator, (void *)joining->sources);
+}
+
+/* Makes the profiler that the members are joined into. Returns NULL without memory. */
+static zt_profiler *zt__create_whole(const zt_profiler *first, uint32_t members) {
+    zt_config config = first->config;
+    zt_profiler *whole;
+    config.log = NULL;
+    config.sample = NULL;
+    config.thread = 0;
+    config.timeline = 0;
+    whole = zt__create_profiler(&config);
+    if (!whole) {
+        return NULL;
+    }
+    whole->id = first->id;
+    whole->joined = (zt__joined *)zt__allocate(&config.allocator, 1, sizeof *whole->joined);
+    if (!whole->joined) {
+        zt__free_profiler(whole);
+        return NULL;
+    }
+    whole->joined->devices =
+        (zt__joined_device *)zt__allocate(&config.allocator, members, sizeof *whole->joined->devices);
+    if (first->columns) {
+        whole->columns = zt__duplicate_text(&config.allocator, first->columns);
+    }
+    if (!whole->joined->devices || (first->columns && !whole->columns)) {
+        zt__free_joined(whole);
+        return NULL;
+    }
+    return whole;
+}
+
+/* Joins the profilers that one reports for. What they share is locked. Returns the profiler itself if no other has
+   results. */
+static zt_profiler *zt__join_locked(zt_profiler *first, ze_result_t *result) {
+    const zt_allocator *allocator = &first->config.allocator;
+    zt__joining joining;
+    zt_profiler *profiler;
+    uint32_t count = 0, others = 0;
+    memset(&joining, 0, sizeof joining);
+    for (profiler = first; profiler; profiler = zt__load(&profiler->next_reporting)) {
+        count++;
+        others += profiler != first;
+    }
+    if (others == 0) {
+        return first;
+    }
+    *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    joining.members = (zt__member *)zt__allocate(allocator, count, sizeof *joining.members);
+    joining.whole = joining.members ? zt__create_whole(first, count) : NULL;
+    if (joining.whole) {
+        for (profiler = first; profiler; profiler = zt__load(&profiler->next_reporting)) {
+            joining.members[joining.count++].profiler = profiler;
+        }
+        *result = zt__join_members(&joining);
+    }
+    zt__free_members(allocator, &joining);
+    if (*result != ZE_RESULT_SUCCESS) {
+        zt__free_joined(joining.whole);
+        return NULL;
+    }
+    return joining.whole;
+}
+
+ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result) {
+    zt_profiler *joined = NULL;
+    zt__held held;
+    *result = ZE_RESULT_SUCCESS;
+    if (!zt__reports_for_others(profiler)) {
+        return profiler;
+    }
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        *result = ZE_RESULT_NOT_READY;
+    } else {
+        joined = zt__join_locked(profiler, result);
+        zt__release_reporting(profiler, held);
+    }
+    if (*result == ZE_RESULT_NOT_READY) {
+        zt__report(&profiler->diagnostics, COLLECTOR_BUSY, *result, call);
+    } else if (!joined) {
+        zt__report_no_memory(&profiler->diagnostics, call, "a report");
+    }
+    return joined;
+}
+
+ZT__PRIVATE void zt__free_joined(zt_profiler *joined) {
+    zt__joined *parts = joined ? joined->joined : NULL;
+    zt_allocator allocator;
+    uint32_t i;
+    if (!parts) {
+        return;
+    }
+    allocator = joined->config.allocator; /* a copy, which outlives the profiler */
+    zt__free_joined_extras(joined);
+    for (i = 0; parts->groups && parts->groups[i]; i++) {
+        zt__free(&allocator, parts->groups[i]);
+    }
+    zt__free(&allocator, (void *)parts->groups);
+    zt__free(&allocator, parts->devices);
+    zt__close_timeline(joined);
+    zt__free_profiler(joined);
+    zt__free(&allocator, parts);
+}
+
+ZT__PRIVATE void zt__collect_reported(zt_profiler *profiler) {
+    zt_profiler *other;
+    zt__held held;
+    zt__collect_ready(profiler);
+    if (!zt__reports_for_others(profiler)) {
+        return;
+    }
+    held = zt__hold_reporting(profiler, zt__deadline(profiler->config.wait_timeout_ns));
+    if (held == ZT__NOT_HELD) {
+        return; /* the report then has what was collected before */
+    }
+    for (other = zt__load(&profiler->next_reporting); other; other = zt__load(&other->next_reporting)) {
+        if (!other->is_closed) {
+            zt__collect_ready(other);
+        }
+    }
+    zt__release_reporting(profiler, held);
+}
+
 /* ==== reports/own_time.h ================================================================================ */
 
 /* How long the library itself has kept threads of the program busy. */
@@ -32574,6 +34440,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    uint64_t copies = 0;
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
@@ -32585,13 +34452,15 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
         } else {
             note(document, "No kernel was launched while tracing.");
         }
-        while (device->profiler != document->profiler) { /* it is one of the tracer's */
-            device = zt__load(&device->next);
+        for (; device;
+             device = zt__load(&device->next)) { /* a profiler is one of the tracer's, or all are joined */
+            copies += device->profiler == document->profiler || document->profiler->joined
+                          ? device->copies_seen
+                          : 0;
         }
-        if (device->copies_seen) {
-            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen,
-                         device->copies_seen == 1 ? "copy or fill was" : "copies and fills were");
+        if (copies > 0) {
+            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.", (unsigned long long)copies,
+                         copies == 1 ? "copy or fill was" : "copies and fills were");
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -32897,7 +34766,7 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     zt_power_info power = zt__get_power_info(document->profiler);
     char text[512] = "";
     uint32_t i, named = 0;
-    if (!document->profiler->power) {
+    if (!zt__has_power(document->profiler)) {
         return;
     }
     if (power.text[0]) {
@@ -33565,7 +35434,7 @@ ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run) {
 
     run->sets = 1u << ZT__RUN_HEAD | 1u << ZT__RUN_DEVICE | 1u << ZT__RUN_TIMES | 1u << ZT__RUN_OWN_TIME |
                 1u << ZT__RUN_COUNTS;
-    if (profiler->power) {
+    if (zt__has_power(profiler)) {
         run->sets |= 1u << ZT__RUN_POWER;
     }
     if (profiler->timeline) {
@@ -34023,16 +35892,15 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
+/* Writes the samples of a device, of which paths have this number; 0: there is one. `values` has room for a row. */
+static void zt__write_instances_of_device(zt__document *document, uint32_t device, double *values) {
     zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
     uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId",
+              device > 1 ? (unsigned)device - 1 : 0);
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
@@ -34050,17 +35918,20 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     }
     zt__write_text(writer, ",Begin[ns],End[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
-    for (; i < end && values; i++) {
+    for (; i < end; i++) {
         zt__timeline_sample sample;
         const char *name;
         char *demangled;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
             continue; /* replaced by a newer one */
         }
+        if (zt__path_at(profiler, sample.path)->device != device) {
+            continue;
+        }
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
@@ -34077,7 +35948,19 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         }
         free(demangled);
     }
-    zt__free(allocator, values);
+}
+
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    uint32_t device, several = zt__count_devices(profiler) > 1 ? zt__count_devices(profiler) : 0;
+    double *values =
+        (double *)zt__allocate(&profiler->config.allocator, profiler->row_length, sizeof *values);
+    document->out_of_memory |= !values;
+    for (device = several ? 1 : 0; device <= several && values; device++) {
+        zt__write_text(&document->writer, device > 1 ? "\n" : "");
+        zt__write_instances_of_device(document, device, values);
+    }
+    zt__free(&profiler->config.allocator, values);
 }
 
 /* ==== reports/json.h ==================================================================================== */
@@ -35503,10 +37386,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
 typedef enum zt__trace_kind { ZT__TRACE_SLICE, ZT__TRACE_REGION, ZT__TRACE_INSTANT } zt__trace_kind;
 
-/* A track of the program is a thread, by its number in the system. Tracks of the device count from 1. Track 0 is the
+/* A track of the program is a thread, by its number in the system. Tracks of a device count from 1. Track 0 is the
    program or the device itself. */
 typedef struct zt__trace_track {
-    int is_device;
+    uint32_t device; /* its number, from 1; 0: the program */
     uint32_t number;
 } zt__trace_track;
 
@@ -35544,7 +37427,9 @@ typedef struct zt__trace_sink {
     const struct zt__document *document;
     zt_profiler *profiler;
     zt__writer *writer;
-    long program, device; /* numbers of the two processes */
+    long program;             /* the number of the process */
+    uint32_t first_device;    /* from 0: of the first device, among those of all traces of the process */
+    zt__trace_track sequence; /* that was begun last */
     zt__trace_counters counters;
     zt__trace_event event; /* that was begun last */
     int is_open, has_arguments;
@@ -35767,12 +37652,12 @@ static const struct zt__stage {
 
 /* ---- packets --------------------------------------------------------------------------------------------- */
 
-static uint32_t zt__gpu_of(const zt__perfetto *perfetto) {
-    return (uint32_t)(perfetto->identity >> 32) & 0x0FFFFFFF;
+static uint32_t zt__gpu_of(const zt__perfetto *perfetto, zt__trace_track track) {
+    return ((uint32_t)(perfetto->identity >> 32) + track.device - 1) & 0x0FFFFFFF;
 }
 
 static uint64_t zt__track_uuid(const zt__perfetto *perfetto, zt__trace_track track) {
-    return perfetto->identity + 1 + ((uint64_t)track.is_device << 40) + track.number;
+    return perfetto->identity + 1 + ((uint64_t)track.device << 40) + track.number;
 }
 
 /* Returns the number of a region, which calls refer to. It has few bits, because it is written twice. */
@@ -36132,7 +38017,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_DURATION, event->end_ns - event->begin_ns);
     zt__put_uint(packet, ZT__STAGE_QUEUE, zt__number_of_queue(event->track));
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
-    zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
+    zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto, event->track));
     zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
     zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
     if (origin->group_count[0]) {
@@ -36228,7 +38113,7 @@ static void zt__declare_packet_counters(zt__trace_sink *sink, const zt__trace_co
     perfetto->descriptors++;
     zt__begin_message(interned, ZT__INTERNED_COUNTERS);
     zt__put_uint(interned, ZT__INTERNED_ID, perfetto->descriptors);
-    zt__put_uint(interned, ZT__DESCRIBED_GPU, zt__gpu_of(perfetto));
+    zt__put_uint(interned, ZT__DESCRIBED_GPU, zt__gpu_of(perfetto, perfetto->track));
     zt__begin_message(interned, ZT__DESCRIBED_COUNTERS);
     for (i = 0; i < counters->count; i++) {
         zt__begin_message(interned, ZT__DESCRIPTOR_SPEC);
@@ -36320,17 +38205,17 @@ static int zt__end_packets(zt__trace_sink *sink) {
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    zt__trace_track parent = {track.is_device && track.number, 0};
+    zt__trace_track parent = {track.number ? track.device : 0, 0};
     zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device) { /* a thread is below its process in any case */
+    if (track.device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
-    if (track.is_device && track.number) {
+    if (track.device && track.number) {
         zt__put_uint(packet, ZT__TRACK_RANK, track.number);
-    } else if (track.is_device) {
+    } else if (track.device) {
         zt__put_uint(packet, ZT__TRACK_CHILD_ORDERING, ZT__ORDER_BY_RANK);
     } else if (track.number) {
         zt__begin_message(packet, ZT__TRACK_THREAD);
@@ -36506,13 +38391,13 @@ enum {
 };
 
 /* Writes what was read with config.power. A value holds from one step to the next. */
-ZT__PRIVATE void zt__write_power(zt__trace_sink *sink);
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink, zt_profiler *reader, uint32_t number);
 
 #ifdef ZETOOLS_TRACER
 
 /* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
    them, but the last, which stands alone. */
-ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink);
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink, zt_profiler *watcher, uint32_t number);
 #endif
 
 /* ==== reports/trace_counters.c ========================================================================== */
@@ -36564,18 +38449,18 @@ static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
     sink->format->declare_counters(sink, &counters);
 }
 
-ZT__PRIVATE void zt__write_power(zt__trace_sink *sink) {
-    const zt_power_info info = zt__get_power_info(sink->profiler);
-    zt__trace_track device = {1, 0};
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink, zt_profiler *reader, uint32_t number) {
+    const zt_power_info info = zt__get_power_info(reader);
+    zt__trace_track device = {number, 0};
     zt__power_step step, before;
     zt__power_labels labels;
     uint32_t i, reason;
-    if (!zt__copy_power_step(sink->profiler, 0, &before)) {
+    if (!zt__copy_power_step(reader, 0, &before)) {
         return;
     }
     sink->format->begin_sequence(sink, device);
     zt__declare_power(sink, &labels);
-    for (i = 1; zt__copy_power_step(sink->profiler, i, &step); i++) {
+    for (i = 1; zt__copy_power_step(reader, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
         double throttled_by[ZT_THROTTLE_REASONS];
         zt__power_sums sums = step.sums;
@@ -36601,23 +38486,22 @@ static const char *zt__memory_label(const void *labels, uint32_t index) {
     return ((const char *const *)labels)[index];
 }
 
-ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink, zt_profiler *watcher, uint32_t number) {
     static const char *const labels[] = {"device memory [bytes]", "host memory [bytes]"};
     const zt__trace_counters counters = {ZT__COUNTERS_OF_MEMORY, "memory", "",
                                          zt__memory_label,       labels,   ZT__COUNT_OF(labels)};
-    const zt__trace_track device = {1, 0};
+    const zt__trace_track device = {number, 0};
     uint64_t first, end, i, several, host_bytes = 0;
     zt__memory_change change, highest;
     memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(sink->profiler, &first, &end);
+    zt__get_kept_changes(watcher, &first, &end);
     several = 1 + (end - first) / ZT__COUNTER_EVENTS;
     if (first < end) {
         sink->format->begin_sequence(sink, device);
         sink->format->declare_counters(sink, &counters);
     }
     for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(sink->profiler, i, &change) &&
-            (!highest.ns || change.bytes >= highest.bytes)) {
+        if (zt__copy_kept_change(watcher, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
         if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {
@@ -36641,6 +38525,13 @@ ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
 
 /* run.trace.json: a trace in the Trace Event format, for Chrome. */
 
+/* Returns the number of the process that stands for a device. */
+static long zt__process_of_device(const zt__trace_sink *sink, uint32_t device) {
+    enum { SYSTEM_NUMBERS = 1 << 22 }; /* the system's numbers of processes are lower */
+    return sink->program +
+           (1 + (long)((sink->first_device + device - 1) % ZT__MAX_PROFILERS)) * SYSTEM_NUMBERS;
+}
+
 /* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
    type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
 static void zt__begin_json_event(zt__trace_sink *sink, const char *phase, const char *name,
@@ -36651,7 +38542,8 @@ static void zt__begin_json_event(zt__trace_sink *sink, const char *phase, const 
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
     zt__write_json_string(writer, zt__show_name(name, &demangled));
     free(demangled);
-    zt__print(writer, ",\"pid\":%ld", track.is_device ? sink->device : sink->program);
+    zt__print(writer, ",\"pid\":%ld",
+              track.device ? zt__process_of_device(sink, track.device) : sink->program);
     if (*phase != 'C') { /* counters are of a process */
         zt__print(writer, ",\"tid\":%u", (unsigned)track.number);
     }
@@ -36689,16 +38581,15 @@ static void zt__name_json_track(zt__trace_sink *sink, zt__trace_track track, con
     zt__write_text(sink->writer, ",\"args\":{");
     zt__write_json_text(sink->writer, "name", name);
     zt__write_text(sink->writer, "}}");
-    if (is_process || track.is_device) { /* threads are in the order of their numbers */
+    if (is_process || track.device) { /* threads are in the order of their numbers */
         zt__begin_json_event(sink, "M", is_process ? "process_sort_index" : "thread_sort_index", track);
         zt__print(sink->writer, ",\"args\":{\"sort_index\":%u}}",
-                  is_process ? (unsigned)track.is_device : (unsigned)track.number);
+                  is_process ? (unsigned)track.device : (unsigned)track.number);
     }
 }
 
 static void zt__begin_json_sequence(zt__trace_sink *sink, zt__trace_track track) {
-    (void)sink;
-    (void)track;
+    sink->sequence = track;
 }
 
 static void zt__begin_json_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
@@ -36806,7 +38697,7 @@ static void zt__declare_json_counters(zt__trace_sink *sink, const zt__trace_coun
 
 static void zt__write_json_counter(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value,
                                    int digits) {
-    zt__trace_track device = {1, 0};
+    zt__trace_track device = {sink->sequence.device, 0};
     zt__begin_json_event(sink, "C", sink->counters.label_at(sink->counters.labels, counter), device);
     zt__write_event_time(sink->writer, "ts", ns);
     zt__write_text(sink->writer, ",\"args\":{\"value\":");
@@ -36874,8 +38765,8 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
 
 /* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
    `first_flow`, and so on. */
-ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
-                                            uint32_t first_flow);
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, uint32_t device,
+                                            const zt__traced_phases *phases, uint32_t first_flow);
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
@@ -36918,8 +38809,10 @@ ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases
     uint64_t i, room = 0, ended = 0, open = 0, written = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
-        zt__prepare_phase(profiler);
-        zt__current_entry(profiler); /* adds those of this thread */
+        if (!profiler->joined) { /* else it was done for those that are joined */
+            zt__prepare_phase(profiler);
+            zt__current_entry(profiler); /* adds those of this thread */
+        }
         written = timeline->phases_written;
         ended = written - zt__oldest_kept(written, timeline->capacity);
         open = profiler->entries.count;
@@ -37078,16 +38971,16 @@ static void zt__end_phases(zt__trace_sink *sink, const zt__traced_phases *phases
     }
 }
 
-ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
-                                            uint32_t first_flow) {
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, uint32_t device,
+                                            const zt__traced_phases *phases, uint32_t first_flow) {
     const zt__trace_format *format = sink->format;
     char name[48] = "phases";
     uint32_t i, innermost = UINT32_MAX;
-    zt__trace_track track = {1, 0};
+    zt__trace_track track = {device, 0};
     for (i = 0; i < phases->on_device_count; i++) {
         const zt__traced_phase *phase = phases->on_device[i];
         uint32_t index = (uint32_t)(phase - phases->phases);
-        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {1, phase->track + 1},
+        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {device, phase->track + 1},
                                  phase->begin_ns, phase->end_ns, 0,       NULL};
         if (event.track.number != track.number) {
             zt__end_phases(sink, phases, innermost, UINT32_MAX);
@@ -37135,6 +39028,7 @@ typedef struct zt__page_span {
     const void *queue;         /* that ran it or, if it is not known to be on one, its list */
     int is_list;               /* it is the list */
     const char *name;          /* of the list, or NULL */
+    uint32_t device;           /* its number; 0: there is one */
     uint32_t region;
     uint32_t entry; /* of a phase, as in zt__origin */
     uint32_t order; /* in which samples were collected */
@@ -37150,6 +39044,9 @@ typedef struct zt__page_spans {
 /* For qsort: orders by queue and begin, with outer spans before inner ones. */
 static int zt__compare_page_spans(const void *a, const void *b) {
     const zt__page_span *one = (const zt__page_span *)a, *other = (const zt__page_span *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->queue != other->queue) {
         return (uintptr_t)one->queue < (uintptr_t)other->queue ? -1 : 1;
     }
@@ -37202,6 +39099,7 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
             continue;
         }
         zt__fill_page_span(span, &sample);
+        span->device = zt__path_at(profiler, sample.path)->device;
         span->order = spans->count++;
         spans->begin_ns = span->begin_ns < spans->begin_ns ? span->begin_ns : spans->begin_ns;
         spans->end_ns = span->end_ns > spans->end_ns ? span->end_ns : spans->end_ns;
@@ -37248,15 +39146,21 @@ static int zt__write_page_phases(zt__document *document, const zt__page_spans *s
     return has_memory;
 }
 
-static void zt__write_page_queues(zt__writer *writer, const zt__page_spans *spans) {
+static void zt__write_page_queues(zt__document *document, const zt__page_spans *spans) {
+    const zt__joined *joined = document->profiler->joined;
+    zt__writer *writer = &document->writer;
     uint32_t i;
     for (i = 0; i < spans->count; i++) {
         const zt__page_span *span = &spans->spans[i];
         const zt__page_span *before = i > 0 ? span - 1 : NULL;
-        if (!before || before->queue != span->queue || before->name != span->name) {
+        if (!before || before->device != span->device || before->queue != span->queue ||
+            before->name != span->name) {
             zt__write_text(writer, before ? "]},\n{" : "\n{");
             zt__write_json_text(writer, "kind", span->is_list ? "list" : "queue");
             zt__write_json_text(writer, "name", span->name ? span->name : "");
+            if (span->device > 0) {
+                zt__write_json_text(writer, "device", joined->devices[span->device - 1].name);
+            }
             zt__write_text(writer, ",\"spans\":[");
         }
         zt__write_page_span(writer, spans, span->region, span->begin_ns, span->end_ns);
@@ -37277,7 +39181,7 @@ ZT__PRIVATE void zt__write_page_timeline(zt__document *document) {
         zt__write_text(writer, ",\"phases\":[");
         has_memory &= zt__write_page_phases(document, &spans);
         zt__write_text(writer, "],\"queues\":[");
-        zt__write_page_queues(writer, &spans);
+        zt__write_page_queues(document, &spans);
         zt__write_text(writer, "]}");
     }
     zt__free(&document->profiler->config.allocator, spans.spans);
@@ -37315,6 +39219,255 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
+/* ==== reports/trace_streams.h =========================================================================== */
+
+/* Streams in a trace: their rows, gaps and markers. */
+
+/* Begins an instant on a track. */
+ZT__PRIVATE void zt__begin_instant(zt__trace_sink *sink, const char *name, const char *category,
+                                   zt__trace_track track, uint64_t ns);
+
+/* Writes an instant: how many of something are not shown as they are, and what to do. */
+ZT__PRIVATE void zt__write_remark(zt__trace_sink *sink, const char *name, const char *category,
+                                  zt__trace_track track, uint64_t ns, const char *what, uint64_t count,
+                                  const char *remedy);
+
+/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_stream(zt__trace_sink *sink, zt__stream_data *data, int several, uint32_t most,
+                                 zt__trace_track track);
+
+/* ==== reports/trace_streams.c =========================================================================== */
+
+/* Streams in a trace: their rows, gaps and markers. */
+
+enum { ZT__ROWS_AT_ONCE = 1024 }; /* are copied while a mutex is locked */
+
+/* Begins a slice or an instant of no region. */
+static void zt__begin_plain_event(zt__trace_sink *sink, zt__trace_kind kind, const char *name,
+                                  const char *category, zt__trace_track track, uint64_t begin_ns,
+                                  uint64_t end_ns) {
+    zt__trace_event event = {kind, name, category, track, begin_ns, end_ns, 0, NULL};
+    sink->format->begin_event(sink, &event);
+}
+
+ZT__PRIVATE void zt__begin_instant(zt__trace_sink *sink, const char *name, const char *category,
+                                   zt__trace_track track, uint64_t ns) {
+    zt__begin_plain_event(sink, ZT__TRACE_INSTANT, name, category, track, ns, ns);
+}
+
+ZT__PRIVATE void zt__write_remark(zt__trace_sink *sink, const char *name, const char *category,
+                                  zt__trace_track track, uint64_t ns, const char *what, uint64_t count,
+                                  const char *remedy) {
+    const zt__trace_format *format = sink->format;
+    zt__begin_instant(sink, name, category, track, ns);
+    format->add_number(sink, what, (double)count);
+    format->add_text(sink, "remedy", remedy);
+    format->end_event(sink);
+}
+
+/* A copy of the rows of a stream, with the chosen figures. */
+typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
+    zt__kept_row *rows;
+    double *figures; /* of each row */
+    uint64_t *last;  /* of each column, the bits of the value that was written last */
+    uint32_t count;
+    zt__trace_columns columns;
+} zt__traced_rows;
+
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
+
+static void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__ROWS_AT_ONCE ? next + ZT__ROWS_AT_ONCE : rows->end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
+        }
+        zt__unlock(&data->mutex);
+    }
+}
+
+static void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
+}
+
+/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
+static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
+    uint32_t columns = rows->columns.count, changes = 0, i, c;
+    for (c = 0; c < columns; c++) {
+        rows->last[c] = none;
+    }
+    for (i = 0; i <= rows->count; i++) {
+        int is_end = i == rows->count; /* the last value lasts until the end of its row */
+        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
+        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
+        for (c = 0; c < columns; c++) {
+            double value = figures[c];
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+                continue;
+            }
+            rows->last[c] = rounded;
+            changes++;
+            if (sink) {
+                memcpy(&value, &rounded, sizeof value);
+                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
+                                            ZT__COUNTER_DIGITS);
+            }
+        }
+    }
+    return changes;
+}
+
+/* Merges each two rows that follow each other, into one with the means over their time. */
+static void zt__merge_rows(zt__traced_rows *rows) {
+    uint32_t columns = rows->columns.count, from, to = 0, c;
+    for (from = 0; from < rows->count; from++, to++) {
+        double *figures = rows->figures + (size_t)to * columns;
+        zt__kept_row row = rows->rows[from];
+        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
+        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
+            const double *others = rows->figures + (size_t)++from * columns;
+            double length = (double)(row.end_ns - row.begin_ns);
+            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
+            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
+            row.end_ns = rows->rows[from].end_ns;
+            for (c = 0; c < columns; c++) {
+                if (!zt__is_finite(figures[c])) {
+                    figures[c] = others[c];
+                } else if (zt__is_finite(others[c])) {
+                    figures[c] += (others[c] - figures[c]) * share;
+                }
+            }
+        }
+        rows->rows[to] = row;
+    }
+    rows->count = to;
+}
+
+ZT__PRIVATE int zt__write_stream(zt__trace_sink *sink, zt__stream_data *data, int several, uint32_t most,
+                                 zt__trace_track track) {
+    const zt_allocator *allocator = &sink->profiler->config.allocator;
+    const zt__trace_format *format = sink->format;
+    uint64_t merged = 1, period_ns = data->period_ns;
+    uint32_t metrics = data->group.metric_count, before, i;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__traced_rows rows;
+    zt__mean_table table;
+    int has_memory;
+    memset(&rows, 0, sizeof rows);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
+    if (has_memory) {
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
+        has_memory = zt__choose_trace_columns(sink->profiler, data->metrics, metrics, &table, 1, several,
+                                              &rows.columns);
+    }
+    if (has_memory) {
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
+        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
+        has_memory = rows.rows && rows.figures && rows.last;
+    }
+    if (has_memory) {
+        zt__visit_rows(data, zt__copy_row, &rows);
+    }
+
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    if (rows.count > 0) {
+        format->name_track(sink, track, name);
+        format->begin_sequence(sink, track);
+    }
+    if (rows.count > 0 && rows.first > 0) {
+        zt__write_remark(sink, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
+                         rows.first, "raise zt_stream_config.timeline_rows");
+    }
+    for (i = 0; i < rows.count; i++) {
+        const zt__kept_row *row = &rows.rows[i];
+        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_plain_event(sink, ZT__TRACE_SLICE, "gap", "missing", track, begin_ns, end_ns);
+            if (periods > 1) {
+                format->add_number(sink, "missing rows, about", (double)(periods - 1));
+            }
+            format->end_event(sink);
+            format->end_slice(sink, end_ns);
+        } else if (row->gap) {
+            zt__begin_instant(sink, "gap before this", "missing", track, row->begin_ns);
+            format->end_event(sink);
+        }
+        if (row->marker) {
+            zt__begin_instant(sink, row->marker, "marker", track, row->end_ns);
+            format->end_event(sink);
+        }
+    }
+    before = UINT32_MAX;
+    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
+        before = rows.count; /* it stays if there is a gap before each row */
+        zt__merge_rows(&rows);
+        merged *= rows.count < before ? 2 : 1;
+    }
+    if (merged > 1) {
+        zt__write_remark(sink, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
+    }
+    if (rows.count > 0) {
+        zt__declare_columns(sink, name, "", &rows.columns);
+        zt__write_changes(sink, &rows);
+    }
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
+    zt__free(allocator, rows.rows);
+    zt__free(allocator, rows.figures);
+    zt__free(allocator, rows.last);
+    zt__free(allocator, rows.columns.columns);
+    return has_memory;
+}
+
 /* ==== reports/trace.h =================================================================================== */
 
 /* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
@@ -37326,13 +39479,12 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 
 /* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
-/* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
-   list and each attached stream, and with counters. Flow events lead from the first to the second. */
+/* A trace has a process for the program, with a track for each thread that has begun regions, executed lists, made timed
+   calls or begun phases, and one for each device, with tracks for phases, for each command list and each attached stream,
+   and with counters. Flow events lead from the first to the others. */
 
 enum {
-    ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
-    ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
+    ZT__COPIED_AT_ONCE = 1024 /* while a mutex is locked */
 };
 
 /* A sample by host time. */
@@ -37341,6 +39493,7 @@ typedef struct zt__span {
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
     double latencies[ZT__LATENCY_COUNT];
+    uint32_t device; /* its number, from 1 */
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
     uint32_t next;  /* that the same call has submitted, or UINT32_MAX */
@@ -37348,6 +39501,7 @@ typedef struct zt__span {
 
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
+    uint32_t device; /* its number, from 1 */
     ze_command_list_handle_t list;
     const char *list_name;
     uint64_t first_ns;    /* of the list: when its first span began */
@@ -37387,7 +39541,8 @@ typedef struct zt__trace {
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
-    zt__traced_phases phases;
+    uint32_t device_count;
+    zt__traced_phases *phases; /* with what ran on each device */
     zt__track *tracks;
     uint32_t track_count;
     zt__execution *executions; /* sorted */
@@ -37415,9 +39570,12 @@ static int zt__compare_spans_by_time(const void *a, const void *b) {
     return zt__compare_times(*(const zt__span *const *)a, *(const zt__span *const *)b);
 }
 
-/* For qsort: orders by list, then by time. */
+/* For qsort: orders by device and list, then by time. */
 static int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->sample.list != other->sample.list) {
         return (uintptr_t)one->sample.list < (uintptr_t)other->sample.list ? -1 : 1;
     }
@@ -37425,6 +39583,11 @@ static int zt__compare_spans(const void *a, const void *b) {
         return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
     }
     return zt__compare_times(one, other);
+}
+
+/* Returns the number of the device of a path, from 1. NULL: of the first. */
+static uint32_t zt__device_of(const zt__path *path) {
+    return path && path->device ? path->device : 1;
 }
 
 /* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
@@ -37459,6 +39622,7 @@ static int zt__copy_timeline(zt__trace *trace) {
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
             span->order = i;
+            span->device = zt__device_of(zt__path_at(profiler, span->sample.path));
             span->figures = figures;
             figures[0] = values[0];
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
@@ -37500,37 +39664,55 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
-/* Copies the phases, with the time that what was submitted in each took on the device. Returns 0 without
+/* Copies the phases for each device, with the time that what was submitted in each took there. Returns 0 without
    memory. */
 static int zt__make_phases(zt__trace *trace) {
-    uint32_t i;
-    if (!zt__copy_phases(trace->profiler, &trace->phases)) {
+    uint32_t i, d;
+    trace->phases = (zt__traced_phases *)zt__allocate(&trace->profiler->config.allocator, trace->device_count,
+                                                      sizeof *trace->phases);
+    if (!trace->phases) {
         return 0;
     }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
-        zt__add_to_phase(&trace->phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+    for (d = 0; d < trace->device_count; d++) {
+        zt__traced_phases *phases = &trace->phases[d];
+        if (!zt__copy_phases(trace->profiler, phases)) {
+            return 0;
+        }
+        for (i = 0; i < trace->span_count; i++) {
+            const zt__timeline_sample *sample = &trace->spans[i].sample;
+            if (trace->spans[i].device == d + 1) {
+                zt__add_to_phase(phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+            }
+        }
+        if (!zt__place_phases(trace->profiler, phases)) {
+            return 0;
+        }
     }
-    return zt__place_phases(trace->profiler, &trace->phases);
+    return 1;
 }
 
 /* ---- tracks of lists ------------------------------------------------------------------------------------- */
 
-static int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list, const char *list_name) {
-    return track->list == list && track->list_name == list_name;
+static int zt__is_track_of(const zt__track *track, uint32_t device, ze_command_list_handle_t list,
+                           const char *list_name) {
+    return track->device == device && track->list == list && track->list_name == list_name;
 }
 
 static zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
-    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
+    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], zt__device_of(missing->path),
+                                                      missing->list, missing->list_name)) {
         i++;
     }
     return i < trace->track_count ? &trace->tracks[i] : NULL;
 }
 
-/* For qsort: orders lists by their first span. The tracks of a list stay as they were found, by overlap. */
+/* For qsort: orders lists by device and their first span. The tracks of a list stay as they were found, by overlap. */
 static int zt__compare_tracks(const void *a, const void *b) {
     const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->first_ns != other->first_ns) {
         return one->first_ns < other->first_ns ? -1 : 1;
     }
@@ -37554,7 +39736,7 @@ static int zt__make_tracks(zt__trace *trace) {
         zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
-            !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
+            !zt__is_track_of(&trace->tracks[first], span->device, sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
         span->outer = UINT32_MAX;
@@ -37571,6 +39753,7 @@ static int zt__make_tracks(zt__trace *trace) {
         track = &trace->tracks[k];
         if (k == trace->track_count) {
             trace->track_count++;
+            track->device = span->device;
             track->list = sample->list;
             track->list_name = sample->origin.list_name;
             track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
@@ -37583,6 +39766,7 @@ static int zt__make_tracks(zt__trace *trace) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
             track = &trace->tracks[trace->track_count++];
+            track->device = zt__device_of(missing->path);
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -37595,8 +39779,10 @@ static int zt__make_tracks(zt__trace *trace) {
         qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
     }
     for (i = 0; i < trace->track_count; i++) {
-        lists += order[i]->overlap == 0;
-        order[i]->number = trace->phases.track_count + i + 1;
+        int is_first = i == 0 || order[i - 1]->device != order[i]->device;
+        lists = (is_first ? 0 : lists) + (order[i]->overlap == 0);
+        order[i]->number =
+            1 + (is_first ? trace->phases[order[i]->device - 1].track_count : order[i - 1]->number);
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
@@ -37605,16 +39791,16 @@ static int zt__make_tracks(zt__trace *trace) {
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
-static zt__trace_track zt__device_track(uint32_t number) {
+static zt__trace_track zt__device_track(uint32_t device, uint32_t number) {
     zt__trace_track track;
-    track.is_device = 1;
+    track.device = device;
     track.number = number;
     return track;
 }
 
 static zt__trace_track zt__thread_track(uint32_t thread) {
     zt__trace_track track;
-    track.is_device = 0;
+    track.device = 0;
     track.number = thread;
     return track;
 }
@@ -37634,20 +39820,9 @@ static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const c
     trace->sink.format->begin_event(&trace->sink, &event);
 }
 
-/* Begins an instant on a track of the device. */
-static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
-                              uint64_t ns) {
-    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, NULL);
-}
-
-/* Writes an instant: how many of something are not shown as they are, and what to do. */
-static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
-                             uint64_t ns, const char *what, uint64_t count, const char *remedy) {
-    const zt__trace_format *format = trace->sink.format;
-    zt__begin_instant(trace, name, category, track, ns);
-    format->add_number(&trace->sink, what, (double)count);
-    format->add_text(&trace->sink, "remedy", remedy);
-    format->end_event(&trace->sink);
+/* Returns the number of the flow to the first phase on a device. The flows to regions come before. */
+static uint32_t zt__flow_to_phases(const zt__trace *trace, uint32_t device) {
+    return trace->span_count + 1 + (device - 1) * trace->phases[0].count;
 }
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
@@ -37686,7 +39861,7 @@ static int zt__make_slices(zt__trace *trace) {
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
     trace->slices = (zt__host_slice *)zt__allocate(
-        allocator, trace->span_count + (size_t)trace->phases.count + (size_t)(end - first) + 1,
+        allocator, trace->span_count + (size_t)trace->phases[0].count + (size_t)(end - first) + 1,
         sizeof *trace->slices);
     if (!trace->slices) {
         return 0;
@@ -37733,8 +39908,8 @@ static int zt__make_slices(zt__trace *trace) {
     }
 #endif
     now = zt__now_ns(); /* all that is shown has ended before */
-    for (i = 0; i < trace->phases.count; i++) {
-        const zt__traced_phase *phase = &trace->phases.phases[i];
+    for (i = 0; i < trace->phases[0].count; i++) {
+        const zt__traced_phase *phase = &trace->phases[0].phases[i];
         zt__host_slice *slice = &trace->slices[trace->slice_count++];
         slice->kind = ZT__SLICE_PHASE;
         slice->phase = i;
@@ -37835,8 +40010,8 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
     error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
     zt__begin_trace_event(trace, ZT__TRACE_REGION, zt__record_at(trace->profiler, sample->region)->name,
-                          "region", zt__device_track(trace->tracks[span->track].number), sample->begin_ns,
-                          sample->end_ns, span);
+                          "region", zt__device_track(span->device, trace->tracks[span->track].number),
+                          sample->begin_ns, sample->end_ns, span);
     if (zt__is_finite(span->figures[0])) {
         format->add_number(sink, "GPU time [ns]", span->figures[0]);
     }
@@ -37866,25 +40041,30 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
     format->end_event(sink);
 }
 
-/* Writes the regions in the order of their begins. */
-static void zt__write_regions(zt__trace *trace) {
+/* Writes the regions of a device in the order of their begins. */
+static void zt__write_regions(zt__trace *trace, uint32_t device) {
     const zt__trace_format *format = trace->sink.format;
-    int has_counters = format->counts_regions && trace->columns.count > 0;
+    int has_counters = format->counts_regions && trace->columns.count > 0, is_first = 1;
     uint64_t end_ns = 0; /* the last so far */
     char name[256];
     uint32_t i;
-    format->begin_sequence(&trace->sink, zt__device_track(0));
+    format->begin_sequence(&trace->sink, zt__device_track(device, 0));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        format->begin_queue(&trace->sink, zt__device_track(track->number),
-                            zt__name_list_track(track, name, sizeof name));
+        if (track->device == device) {
+            format->begin_queue(&trace->sink, zt__device_track(device, track->number),
+                                zt__name_list_track(track, name, sizeof name));
+        }
     }
     if (has_counters) {
         zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
-        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
+        if (span->device != device) {
+            continue;
+        }
+        if (has_counters && !is_first && span->sample.begin_ns > end_ns) {
             zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
@@ -37892,14 +40072,15 @@ static void zt__write_regions(zt__trace *trace) {
             zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
+        is_first = 0;
     }
-    if (has_counters && trace->span_count) {
+    if (has_counters && !is_first) {
         zt__count_pause(trace, end_ns);
     }
 }
 
-/* Writes what is missing on the device, at the time when it was submitted. */
-static void zt__write_missing_samples(zt__trace *trace) {
+/* Writes what is missing on a device, at the time when it was submitted. */
+static void zt__write_missing_samples(zt__trace *trace, uint32_t device) {
     const zt__trace_format *format = trace->sink.format;
     char name[256];
     uint32_t i;
@@ -37908,245 +40089,60 @@ static void zt__write_missing_samples(zt__trace *trace) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
+        if (zt__device_of(missing->path) != device) {
+            continue;
+        }
         snprintf(name, sizeof name, "%s: %.200s",
                  is_uncertain                           ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
                                                         : "dropped",
                  missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
         free(demangled);
-        zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
+        zt__begin_instant(&trace->sink, name, "missing", zt__device_track(device, track ? track->number : 0),
+                          missing->since_ns);
         format->add_text(&trace->sink, "cause",
                          is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
         format->add_number(&trace->sink, "samples", (double)missing->count);
         format->end_event(&trace->sink);
     }
-    if (trace->replaced && trace->span_count) {
-        zt__write_remark(trace, "earlier samples are not kept", "missing", 0,
+    if (trace->replaced && trace->span_count && device == 1) {
+        zt__write_remark(&trace->sink, "earlier samples are not kept", "missing", zt__device_track(device, 0),
                          trace->by_time[0]->sample.begin_ns, "samples", trace->replaced,
                          "raise config.timeline");
     }
 }
 
-/* Writes what the device has done: the names of tracks, phases, the regions, and what is missing. */
-static void zt__write_device(zt__trace *trace) {
+/* Writes what a device has done: the names of tracks, phases, the regions, what is missing, power and memory. */
+static void zt__write_device(zt__trace *trace, uint32_t device) {
+    const zt__joined_device *joined =
+        trace->profiler->joined ? &trace->profiler->joined->devices[device - 1] : NULL;
+    zt_profiler *reader = joined ? joined->power : trace->profiler;
+#ifdef ZETOOLS_TRACER
+    zt_profiler *watcher = joined ? joined->memory : trace->profiler;
+#endif
+    const zt__traced_phases *phases = &trace->phases[device - 1];
     char name[256];
     uint32_t i;
-    trace->sink.format->name_track(&trace->sink, zt__device_track(0), trace->profiler->device_name);
-    zt__write_phases_of_device(&trace->sink, &trace->phases, trace->span_count + 1);
+    trace->sink.format->name_track(&trace->sink, zt__device_track(device, 0),
+                                   joined ? joined->name : trace->profiler->device_name);
+    zt__write_phases_of_device(&trace->sink, device, phases, zt__flow_to_phases(trace, device));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        trace->sink.format->name_track(&trace->sink, zt__device_track(track->number),
-                                       zt__name_list_track(track, name, sizeof name));
-    }
-    zt__write_regions(trace);
-    zt__write_missing_samples(trace);
-}
-
-/* ---- streams --------------------------------------------------------------------------------------------- */
-
-/* A copy of the rows of a stream, with the chosen figures. */
-typedef struct zt__traced_rows {
-    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
-    uint32_t metric_count;
-    double *means; /* of each metric, over so many rows */
-    uint64_t *counts;
-    zt__kept_row *rows;
-    double *figures; /* of each row */
-    uint64_t *last;  /* of each column, the bits of the value that was written last */
-    uint32_t count;
-    zt__trace_columns columns;
-} zt__traced_rows;
-
-/* Called with each kept row of a stream, while its mutex is locked. */
-typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
-
-static void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
-    uint64_t next = rows->first, oldest;
-    while (next < rows->end) {
-        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (next = next > oldest ? next : oldest; next < until; next++) {
-            size_t place = (size_t)(next % data->row_capacity);
-            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
-        }
-        zt__unlock(&data->mutex);
-    }
-}
-
-static void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    uint32_t i;
-    (void)row;
-    for (i = 0; i < rows->metric_count; i++) {
-        if (zt__is_finite(values[i])) {
-            rows->means[i] += values[i];
-            rows->counts[i]++;
+        if (track->device == device) {
+            trace->sink.format->name_track(&trace->sink, zt__device_track(device, track->number),
+                                           zt__name_list_track(track, name, sizeof name));
         }
     }
-}
-
-static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    rows->rows[rows->count] = *row;
-    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
-                        rows->figures + (size_t)rows->count * rows->columns.count);
-    rows->count++;
-}
-
-/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
-   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
-   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
-   a compiler. */
-static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint32_t columns = rows->columns.count, changes = 0, i, c;
-    for (c = 0; c < columns; c++) {
-        rows->last[c] = none;
+    zt__write_regions(trace, device);
+    zt__write_missing_samples(trace, device);
+    if (reader) {
+        zt__write_power(&trace->sink, reader, device);
     }
-    for (i = 0; i <= rows->count; i++) {
-        int is_end = i == rows->count; /* the last value lasts until the end of its row */
-        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
-        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
-        for (c = 0; c < columns; c++) {
-            double value = figures[c];
-            uint64_t rounded;
-            memcpy(&rounded, &value, sizeof rounded);
-            rounded = (rounded + half) & ~(half * 2 - 1);
-            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
-                continue;
-            }
-            rows->last[c] = rounded;
-            changes++;
-            if (sink) {
-                memcpy(&value, &rounded, sizeof value);
-                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
-                                            ZT__COUNTER_DIGITS);
-            }
-        }
+#ifdef ZETOOLS_TRACER
+    if (watcher) {
+        zt__write_memory_counters(&trace->sink, watcher, device);
     }
-    return changes;
-}
-
-/* Merges each two rows that follow each other, into one with the means over their time. */
-static void zt__merge_rows(zt__traced_rows *rows) {
-    uint32_t columns = rows->columns.count, from, to = 0, c;
-    for (from = 0; from < rows->count; from++, to++) {
-        double *figures = rows->figures + (size_t)to * columns;
-        zt__kept_row row = rows->rows[from];
-        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
-        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
-            const double *others = rows->figures + (size_t)++from * columns;
-            double length = (double)(row.end_ns - row.begin_ns);
-            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
-            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
-            row.end_ns = rows->rows[from].end_ns;
-            for (c = 0; c < columns; c++) {
-                if (!zt__is_finite(figures[c])) {
-                    figures[c] = others[c];
-                } else if (zt__is_finite(others[c])) {
-                    figures[c] += (others[c] - figures[c]) * share;
-                }
-            }
-        }
-        rows->rows[to] = row;
-    }
-    rows->count = to;
-}
-
-/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. Returns 0 without memory. */
-static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
-                            uint32_t track) {
-    const zt_allocator *allocator = &trace->profiler->config.allocator;
-    const zt__trace_format *format = trace->sink.format;
-    uint64_t merged = 1, period_ns = data->period_ns;
-    uint32_t metrics = data->group.metric_count, before, i;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    zt__traced_rows rows;
-    zt__mean_table table;
-    int has_memory;
-    memset(&rows, 0, sizeof rows);
-    rows.metric_count = metrics;
-    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
-    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
-    zt__get_kept_rows(data, &rows.first, &rows.end);
-    has_memory = rows.means && rows.counts;
-    if (has_memory) {
-        zt__visit_rows(data, zt__add_to_means, &rows);
-        for (i = 0; i < metrics; i++) {
-            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
-        }
-        table.means = rows.means;
-        table.stride = metrics;
-        table.region_count = 1;
-        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
-                                              &rows.columns);
-    }
-    if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
-        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
-        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
-        has_memory = rows.rows && rows.figures && rows.last;
-    }
-    if (has_memory) {
-        zt__visit_rows(data, zt__copy_row, &rows);
-    }
-
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    if (rows.count > 0) {
-        format->name_track(&trace->sink, zt__device_track(track), name);
-        format->begin_sequence(&trace->sink, zt__device_track(track));
-    }
-    if (rows.count > 0 && rows.first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
-                         rows.first, "raise zt_stream_config.timeline_rows");
-    }
-    for (i = 0; i < rows.count; i++) {
-        const zt__kept_row *row = &rows.rows[i];
-        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", zt__device_track(track), begin_ns,
-                                  end_ns, NULL);
-            if (periods > 1) {
-                format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
-            }
-            format->end_event(&trace->sink);
-            format->end_slice(&trace->sink, end_ns);
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            format->end_event(&trace->sink);
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            format->end_event(&trace->sink);
-        }
-    }
-    before = UINT32_MAX;
-    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
-        before = rows.count; /* it stays if there is a gap before each row */
-        zt__merge_rows(&rows);
-        merged *= rows.count < before ? 2 : 1;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    if (rows.count > 0) {
-        zt__declare_columns(&trace->sink, name, "", &rows.columns);
-        zt__write_changes(&trace->sink, &rows);
-    }
-    zt__free(allocator, rows.means);
-    zt__free(allocator, rows.counts);
-    zt__free(allocator, rows.rows);
-    zt__free(allocator, rows.figures);
-    zt__free(allocator, rows.last);
-    zt__free(allocator, rows.columns.columns);
-    return has_memory;
+#endif
 }
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
@@ -38170,7 +40166,7 @@ static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
     static const char *const categories[] = {"phase", "submit", "submit", "call"}; /* by kind */
     const zt__trace_format *format = trace->sink.format;
     const zt__traced_phase *phase =
-        slice->kind == ZT__SLICE_PHASE ? &trace->phases.phases[slice->phase] : NULL;
+        slice->kind == ZT__SLICE_PHASE ? &trace->phases[0].phases[slice->phase] : NULL;
     int is_submission = slice->kind == ZT__SLICE_EXECUTE || slice->kind == ZT__SLICE_APPEND;
     const char *name = slice->kind == ZT__SLICE_EXECUTE ? "execute lists" : slice->name;
     char append[256], *demangled;
@@ -38188,8 +40184,10 @@ static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
     if (phase && phase->is_open) {
         format->add_flag(&trace->sink, "open");
     }
-    if (phase && phase->samples > 0) {
-        format->begin_flow(&trace->sink, trace->span_count + slice->phase + 1, 0);
+    for (i = 1; i <= trace->device_count && phase; i++) {
+        if (trace->phases[i - 1].phases[slice->phase].samples > 0) {
+            format->begin_flow(&trace->sink, zt__flow_to_phases(trace, i) + slice->phase, 0);
+        }
     }
     for (i = is_submission ? slice->first_span : UINT32_MAX; i != UINT32_MAX; i = trace->spans[i].next) {
         format->begin_flow(&trace->sink, i + 1, 1);
@@ -38226,6 +40224,13 @@ static void zt__write_program(zt__trace *trace) {
     zt__end_slices(trace, trace->slice_count);
 }
 
+/* Returns the number of the device whose streams are shown: that of the profiler that reports. */
+static uint32_t zt__device_of_streams(const zt_profiler *profiler) {
+    return profiler->joined && profiler->joined->first_device < profiler->joined->device_count
+               ? profiler->joined->first_device + 1
+               : 1;
+}
+
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -38233,34 +40238,41 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory, is_complete;
-    uint32_t streams = 0, track;
+    uint32_t streams = 0, i;
+    zt__trace_track track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
     trace.sink.document = document;
+    trace.device_count = zt__count_devices(profiler);
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();
-    trace.sink.device =
-        trace.sink.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
+    trace.sink.first_device = profiler->id % ZT__MAX_PROFILERS;
     zt__relate_clocks(profiler, 1);
     has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
                  zt__make_slices(&trace);
     has_memory = format->begin(&trace.sink) && has_memory;
     if (has_memory) {
         zt__write_program(&trace);
-        zt__write_device(&trace);
-        zt__write_power(&trace.sink);
-#ifdef ZETOOLS_TRACER
-        zt__write_memory_counters(&trace.sink);
-#endif
+        for (i = 1; i <= trace.device_count; i++) {
+            zt__write_device(&trace, i);
+        }
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
-    track = trace.phases.track_count + trace.track_count;
+    track = zt__device_track(1, 0);
+    if (has_memory && streams > 0) { /* behind the tracks of lists */
+        track.device = zt__device_of_streams(profiler);
+        track.number = trace.phases[track.device - 1].track_count;
+        for (i = 0; i < trace.track_count; i++) {
+            track.number += trace.tracks[i].device == track.device;
+        }
+    }
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
-        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
-                                      ++track);
+        track.number++;
+        has_memory = zt__write_stream(&trace.sink, data, streams > 1,
+                                      ZT__COUNTER_EVENTS / (streams ? streams : 1), track);
     }
     is_complete = format->end(&trace.sink);
     zt__free(allocator, trace.columns.columns);
@@ -38269,7 +40281,10 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
-    zt__free_phases(profiler, &trace.phases);
+    for (i = 0; i < trace.device_count && trace.phases; i++) {
+        zt__free_phases(profiler, &trace.phases[i]);
+    }
+    zt__free(allocator, trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
     document->out_of_memory = !has_memory || !is_complete;
@@ -38971,6 +40986,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
+    int is_of_device;
     for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
@@ -38988,6 +41004,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        is_of_device = nesting->is_phase && nesting->path != UINT32_MAX &&
+                       zt__path_at(profiler, nesting->path)->device > 0 && !document->region.entered;
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
@@ -39000,6 +41018,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         values = zt__list_region_values(document);
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
             figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i].fact);
+        }
+        if (is_of_device) { /* the program was in the phase, the device is not */
+            figures[ZT__ROW_COUNT] = figures[zt__row_of(ZT__FACT_HOST)] = zt__nan();
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();
@@ -39411,7 +41432,7 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
     const char *call = write == zt__write_to_file ? "zt_report" : "zt_write";
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    zt_profiler *locked = zt__mutable(profiler);
+    zt_profiler *locked;
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t size;
@@ -39432,10 +41453,15 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
+    locked = zt__join_profilers(zt__mutable(profiler), call, &result);
+    if (!locked) {
+        return result;
+    }
     zt__finish_power(locked);
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
+        zt__free_joined(locked);
         return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
@@ -39444,14 +41470,14 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
     document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+        (zt_stats *)zt__allocate(allocator, locked->layout.column_count, sizeof *document->stats);
     document->out_of_memory =
         !document->stats || !zt__read_nesting(document, !is_of_samples && format != ZT_FORMAT_OPENMETRICS);
     if (document->has_phases && !is_of_samples) {
         document->out_of_memory |= !zt__measure_busy_phases(locked, &document->busy_phases);
     }
 #ifdef ZETOOLS_TRACER
-    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS) {
+    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS && !locked->joined) {
         zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
@@ -39473,6 +41499,7 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     zt__free(allocator, document->busy_phases.paths);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
+    zt__free_joined(locked);
     errno = reason; /* which the allocator may have changed */
     return result;
 }
@@ -39557,18 +41584,23 @@ static ze_result_t zt__write_report(const void *content, FILE *file) {
 
 /* Writes what zt_pack packs. */
 static ze_result_t zt__write_packed(const void *content, FILE *file) {
-    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler);
+    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler), *shown;
     ze_result_t result;
     uint8_t *bytes;
     size_t size;
     int reason;
     zt__finish_power(profiler);
-    result = zt__pack(profiler, "zt_report", &bytes, &size);
+    shown = zt__join_profilers(profiler, "zt_report", &result);
+    if (!shown) {
+        return result;
+    }
+    result = zt__pack(shown, "zt_report", &bytes, &size);
     if (result == ZE_RESULT_SUCCESS && zt__write_to_file(bytes, size, file) != 0) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
     reason = errno;
     zt__free(&profiler->config.allocator, bytes);
+    zt__free_joined(shown);
     errno = reason; /* which the allocator may have changed */
     return result;
 }
@@ -39584,7 +41616,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
-    zt__collect_ready(zt__mutable(profiler));
+    zt__collect_reported(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
@@ -42755,11 +44787,13 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     }
 }
 
-/* Writes the reports of what was traced, and why there is none. */
+/* Writes one report of each format, which has all contexts and devices: the first profiler reports for all. */
 static void zt__write_auto_reports(zt__tracer *tracer) {
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
+    zt_profiler *first = NULL;
     zt__file_path path;
+    uint32_t regions = 0;
     int is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
@@ -42769,15 +44803,22 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_reports(device->profiler, zt__automatic.report,
-                              zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
-                zt__document document;
-                memset(&document, 0, sizeof document);
-                document.profiler = device->profiler;
-                zt__note_why_empty(&document, zt__print_auto_note);
-                zt__note_elsewhere(&document, zt__print_auto_note);
-            }
+            first = first ? first : device->profiler;
+            regions += zt__get_region_count(device->profiler);
+        }
+    }
+    if (first) {
+        zt__write_reports(first, zt__automatic.report, zt__add(&zt__get_process()->automatic, 1), 1);
+    }
+    if (first && regions == 0 && !is_table_seen) { /* a table states why */
+        zt__document document;
+        ze_result_t result;
+        memset(&document, 0, sizeof document);
+        document.profiler = zt__join_profilers(first, "zt_auto", &result);
+        if (document.profiler) {
+            zt__note_why_empty(&document, zt__print_auto_note);
+            zt__note_elsewhere(&document, zt__print_auto_note);
+            zt__free_joined(document.profiler);
         }
     }
     if (!tracer->devices) {
@@ -42825,11 +44866,14 @@ static int zt__detach_auto(zt__tracer *tracer) {
 static void zt__close_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
+    zt_profiler *first = NULL;
     for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
+        if (device->profiler && first) { /* the first, which may report for all once more, comes last */
             zt_close(device->profiler);
         }
+        first = first ? first : device->profiler;
     }
+    zt_close(first);
     zt__destroy_tracer(tracer);
     zt__automatic.tracer = NULL;
 }
@@ -43210,9 +45254,14 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-static void zt__destroy_profiler(zt_profiler *profiler) {
+/* Ends what a profiler measures with. Its results stay. */
+static void zt__end_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
+}
+
+/* Frees the results of a profiler that has ended. */
+static void zt__free_results(zt_profiler *profiler) {
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     zt__free_baseline(profiler);
@@ -43306,7 +45355,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     }
     diagnostics = &opened->diagnostics;
     opened->context = context;
-    opened->device = device;
+    opened->device = opened->opened_device = device;
     opened->opened_ns = zt__now_ns();
     zt__load_driver(&opened->driver);
     result = zt__check_process(diagnostics, "zt_open");
@@ -43360,11 +45409,16 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         !zt__read_baseline(opened, complete->baseline)) {
         result = zt__report_no_memory(diagnostics, "zt_open", "config.baseline");
     }
+    if (result == ZE_RESULT_SUCCESS && complete->with && !zt__join_reporting(opened, complete->with)) {
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.with");
+    }
+    opened->config.with = NULL;
     /* The application's texts need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = opened->config.baseline = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(diagnostics, result);
-        zt__destroy_profiler(opened);
+        zt__end_profiler(opened);
+        zt__free_results(opened);
         return result;
     }
     if (complete->thread && !zt__start_thread(&opened->thread, zt__run_collecting_thread, opened)) {
@@ -43392,6 +45446,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     *profiler = NULL;
     result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
+    if (result == ZE_RESULT_SUCCESS && complete.with &&
+        (!zt__is_registered(complete.with) || !complete.with->opened_device)) {
+        result = zt__report(NULL, BAD_WITH, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -43406,6 +45464,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
+    zt_profiler *unneeded;
+    zt__held held;
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__refuse_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
@@ -43436,10 +45496,18 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->device) {
         zt__abandon_recordings(profiler, "zt_close");
     }
-    if (profiler->reports) {
+    if (profiler->reports && !zt__is_reported_by_other(profiler)) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
-    zt__destroy_profiler(profiler);
+    zt__finish_power(profiler);
+    held = zt__hold_reporting(profiler, UINT64_MAX); /* those who hold the lock have a deadline */
+    zt__end_profiler(profiler);
+    unneeded = zt__leave_reporting(profiler, held);
+    while (unneeded) {
+        profiler = unneeded;
+        unneeded = profiler->next_reporting;
+        zt__free_results(profiler);
+    }
 }
 
 /* ==== reports/page/ ===================================================================================== */
@@ -44939,16 +47007,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns a row for each queue, in the order in which they were first used. Those that run least share one. */\n"
         "function rowsOfQueues(queues) {\n"
         "    const counts = new Map();\n"
-        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, spans}) => {\n"
-        "        counts.set(kind, (counts.get(kind) || 0) + 1);\n"
-        "        return rowOf(name || `${kind} ${counts.get(kind)}`, spansOf(spans));\n"
+        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, device, spans}) => {\n"
+        "        const numbered = `${device || \"\"}${kind}`;\n"
+        "        counts.set(numbered, (counts.get(numbered) || 0) + 1);\n"
+        "        const own = name || `${kind} ${counts.get(numbered)}`;\n"
+        "        return rowOf(device ? `${device.split(\":\")[0]}, ${own}` : own, spansOf(spans));\n"
         "    });\n"
         "    const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);\n"
-        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
+        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n",
         "    const kept = rows.filter((row) => !others.includes(row));\n"
         "    if (others.length) {\n"
         "        kept.push(rowOf(plural(others.length, \"other\"), sortByBegin(others.flatMap((row) => row.spans))));\n"
-        "    }\n",
+        "    }\n"
         "    return kept;\n"
         "}\n"
         "\n"
@@ -45042,10 +47112,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));\n"
         "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */\n"
         "function timeStep(length, most) {\n"
-        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n",
+        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
         "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
         "}\n"
         "\n"
@@ -45137,9 +47207,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return undefined;\n"
         "    }\n"
         "    const box = row.track.getBoundingClientRect();\n"
-        "    const pixel = (timeline.end - timeline.begin) / box.width;\n"
+        "    const pixel = (timeline.end - timeline.begin) / box.width;\n",
         "    const time = timeline.begin + pixel * (event.clientX - box.left);\n"
-        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n",
+        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n"
         "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
         "}\n"
         "\n"
@@ -45229,14 +47299,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addHues(box) {\n"
         "    timeline.hues.forEach((region, hue) => {\n"
         "        add(box, \"span\", \"name\", shortName(region.name, nameLength())).dataset.hue = hue;\n"
-        "    });\n"
+        "    });\n",
         "    add(box, \"span\", \"\", \"other regions\").dataset.hue = -1;\n"
         "}\n"
         "\n"
         "function showTimeline() {\n"
         "    if (!doc.timeline || doc.timeline.span_ns === 0) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const section = byId(\"timeline\");\n"
         "    const phaseSpans = spansOf(doc.timeline.phases);\n"
         "    timeline.duration = doc.timeline.span_ns;\n"
@@ -45326,11 +47396,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
         "    const limit = largest.limit.what ? `; what limits it: ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n"
         "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
-        "    const own = `${percent(largest.ownShare)} (${time})`;\n"
+        "    const own = `${percent(largest.ownShare)} (${time})`;\n",
         "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
         "}\n"
         "\n"
-        "/* Returns that the limit of a region is not known, and the shares of peaks that are. */\n",
+        "/* Returns that the limit of a region is not known, and the shares of peaks that are. */\n"
         "function unknownLimit({bandwidth, compute}) {\n"
         "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n"
         "        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);\n"
@@ -45417,14 +47487,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addHotTable(details, kernel, kinds, \"Line\", source.lines, (row) => String(row.line));\n"
         "    }\n"
         "    const unknown = kernel.instructions.filter((row) => !row.file);\n"
-        "    if (unknown.length) {\n"
+        "    if (unknown.length) {\n",
         "        const offsetOf = (row) => `+0x${row.offset.toString(16)}`;\n"
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
         "}\n"
         "\n"
         "function showHotspots() {\n"
-        "    const spots = doc.hotspots;\n",
+        "    const spots = doc.hotspots;\n"
         "    const part = byId(\"hotspots\");\n"
         "    if (!spots || spots.kernels.length === 0) {\n"
         "        return;\n"
@@ -45508,11 +47578,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Max\", \"max\", others],\n"
         "    ];\n"
         "    const body = addTable(byId(\"calls\"), [\n"
-        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
+        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n",
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
         "    ]);\n"
         "    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {\n"
-        "        const row = add(body, \"tr\");\n",
+        "        const row = add(body, \"tr\");\n"
         "        add(row, \"th\", \"name\", call.name).scope = \"row\";\n"
         "        add(row, \"td\", \"number\", COUNT.format(call.count));\n"
         "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors));\n"
@@ -45611,10 +47681,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function listenToKeys() {\n"
         "    const filter = byId(\"filter\");\n"
         "    const choice = byId(\"choice\");\n"
-        "    document.addEventListener(\"keydown\", (event) => {\n"
+        "    document.addEventListener(\"keydown\", (event) => {\n",
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
         "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
-        "            event.preventDefault();\n",
+        "            event.preventDefault();\n"
         "            filter.focus();\n"
         "            filter.select();\n"
         "        } else if (event.key === \"Escape\" && choice.open) {\n"
@@ -46108,9 +48178,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
        %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
        a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
-       of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
-       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
-       that it has written on standard error. If a report cannot be written, the table is printed there.
+       of a process writes run.2.csv, and so on, unless another reports for it (SEVERAL DEVICES). A relative path
+       starts in the working directory at the time of zt_close. For a trace or a page, config.timeline is 65,536
+       unless it is set. zt_auto names each file that it has written on standard error. If a report cannot be
+       written, the table is printed there.
 
        Ranks of a program write their packed statistics (.zt), each to a file of its own, and examples/gather.c joins
        them, without MPI: a row a path, with the mean of the ranks, the slowest and the fastest one, the imbalance and
@@ -46123,6 +48194,47 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
        rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
        ranks are joined by "cat run.*.pftrace >all.pftrace".
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   SEVERAL DEVICES
+
+       A profiler measures one device in one context. Of several profilers, one can report for all:
+
+           zt_open(context, first_device, &config, &first);
+           config.with = first;
+           zt_open(context, second_device, &config, &second);
+           ...
+           zt_report(first, "run.json");
+
+       zt_report and zt_write of the first write one report of all, and so do the reports that ZT_REPORT requests of
+       it. What the others report is theirs alone. All other functions, such as zt_get_region, zt_get_info, zt_pack
+       and zt_merge, are of the one profiler that is passed. zt_auto opens its profilers so: one report of each
+       format has all contexts and devices of the process.
+
+       Where something was measured on several devices, each is the outermost level of the paths of what ran there,
+       such as "device 0: NAME;step;saxpy", or "device 0.1: NAME" for a part of a device. The number is the place among
+       all devices of all drivers, in whose order they also stand. Two contexts of a device are one, and with one device
+       paths have no such level.
+
+       Counts, times and bytes are summed over devices, and nothing else is:
+
+       - Statistics of a region are of the samples of all its paths, those of one device by path. A metric that a
+         device does not measure has no samples there; two that differ in more than their device have different groups.
+       - A device is a phase, whose one entry is all that ran on it, with its metrics and its energy.
+       - How often and how long the program was in a phase is of no device: it stands on the path without one (";step").
+         GPU times of entries are of one entry on one device.
+       - Device name, UUID, address, clock, peaks and percent of peak are shown if they are the same of all.
+       - Memory is summed, and the most in use at once is that of one profiler, or what is in use now.
+       - Span, busy and idle times of the overlap are of all together: one of them is busy. What ran at once did so on
+         one device. Shares are of the times in which the devices were busy, added up.
+       - Power of the whole run, and counters of memory where a device has several contexts, are left out.
+       - Launches and calls are those of the tracer, streams and the earlier run those of the first profiler.
+
+       Profilers are closed in any order. If the first is still open, another that is closed keeps its results for it,
+       and its allocator with them. If the first is closed, its requested reports have what the others have measured so
+       far; from then on each of these reports for itself. A profiler that is opened with one that another reports for is
+       reported by that one, too; if that one is closed, it reports for itself.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46852,7 +48964,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
        and its tracing layer is off, where the loader can switch it off.
 
-       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows at once. If
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
        signal.
 
@@ -47041,6 +49153,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        timed mutex                   guards                                               held during
                                                                                           driver  callbacks
+       reporting, of profilers that  reading their results for a report, closing one      yes     yes
+       report together               of them
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
        reader, of power              reading energy, clock and temperature                yes     no
@@ -47075,6 +49189,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - `beginning` comes before all others, `delivering` and `reading` before `session`, `opening` before the
          locks of the opened profiler and the mutex of the tracer. zt_merge locks two collectors, the one of the
          lower address first.
+       - `reporting` comes before the collectors. Who holds it waits for these with a deadline, so others wait for it
+         without one. A callback under a collector that writes a report of several profilers waits for it, too: a thread
+         that holds it gives the collector up in config.wait_timeout_ns.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
@@ -47159,7 +49276,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
-       zt__add_sample        adds it to the statistics of its path and of the phases that count it
+       zt__add_batch         adds the samples to the statistics of their paths and of the phases that count them
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -47202,4 +49319,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6037e76f94b25ac2 */
+/* Joined from src/ by src/join.py: 389ea0197206e469 */

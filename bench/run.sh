@@ -82,8 +82,8 @@ page() {
 # What the library costs
 
 \`make bench\` writes this page, and build/bench.json. Everything is measured on the [device in software](../tests/softgpu),
-whose calls cost what those of Intel's driver do: for a recorded region 0.4 microseconds for begin and end of a query, 1
-for its data, and 2.4 to calculate one report of 64. Each ratio compares two pieces of work in turns, by the processor
+whose calls cost what those of Intel's driver do: for a recorded region 0.3 microseconds for begin and end of a query, 0.3
+for its data, and 2.7 to calculate one report of 64. Each ratio compares two pieces of work in turns, by the processor
 time of the submitting thread; by the clock where waiting is measured. Ratios carry over to other machines better than
 times do. \`BENCH_RUNS=5 make bench\` takes the median of five runs.
 

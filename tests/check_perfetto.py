@@ -66,6 +66,7 @@ FORWARDS = 2
 Slice = collections.namedtuple("Slice", "track name category begin end arguments")
 Instant = collections.namedtuple("Instant", "track name category time arguments")
 Region = collections.namedtuple("Region", "track name begin end arguments")
+Device = collections.namedtuple("Device", "name pid queues")
 
 
 def declare():
@@ -175,12 +176,13 @@ class Perfetto:
     """What a file contains: events by their tracks, whose names are as in the Trace Event format."""
 
     def __init__(self, data):
-        self.processes, self.threads, self.devices, self.tracks = {}, {}, {}, {}
+        self.processes, self.programs, self.threads, self.devices, self.tracks = {}, {}, {}, {}, {}
         self.slices, self.instants, self.regions = [], [], []
         self.counters, self.region_counters = collections.defaultdict(list), collections.defaultdict(list)
         self.groups, self.kernels, self.gpus, self.event_ids = {}, {}, set(), {}
         self.flow_ids = collections.defaultdict(lambda: [None, None])
         self.sequences, self.open, self.submissions = {}, collections.defaultdict(list), []
+        self.unplaced = []
         for packet in decode(data):
             if packet.is_first:
                 assert packet.sequence not in self.sequences, packet
@@ -191,6 +193,7 @@ class Perfetto:
             else:
                 assert packet.flags == NEEDS_STATE, packet
                 self.read(self.sequences[packet.sequence], packet)
+        self.place_regions()
         assert not any(self.open.values()), self.open
         assert any(sequence.is_first for sequence in self.sequences.values())
         by_calls = [(source, self.event_ids[event]) for source, event in self.submissions]
@@ -212,17 +215,33 @@ class Perfetto:
         if track.HasField("process"):
             self.tracks[track.uuid] = "program"
             self.processes[track.process.pid] = track.process.name
+            self.programs[track.uuid] = track.process.pid
         elif track.HasField("thread"):
             assert not track.HasField("parent") and track.thread.pid in self.processes
             self.tracks[track.uuid] = f"thread {track.thread.tid}"
             self.threads[track.thread.tid] = track.thread.name
         elif track.HasField("rank"):
             assert track.parent in self.devices
-            self.tracks[track.uuid] = f"{track.rank}: {track.name}"
+            device = self.devices[track.parent]
+            self.tracks[track.uuid] = f"{device.name}/{track.rank}: {track.name}"
+            device.queues[track.name].append((track.rank, self.tracks[track.uuid]))
         else:
             assert self.tracks[track.parent] == "program"
-            self.tracks[track.uuid] = "device"
-            self.devices[track.uuid] = track.name
+            self.tracks[track.uuid] = track.name
+            self.devices[track.uuid] = Device(track.name, self.programs[track.parent], collections.defaultdict(list))
+
+    def place_regions(self):
+        """The number of a GPU is not that of a track: GPUs of a process are in the order of its devices."""
+        gpus = collections.defaultdict(set)
+        for pid, gpu, *_ in self.unplaced:
+            gpus[pid].add(gpu)
+        for pid, gpu, queue, number, event, region in self.unplaced:
+            devices = [device for _, device in sorted(self.devices.items()) if device.pid == pid]
+            device = devices[0] if len(devices) == 1 else dict(zip(sorted(gpus[pid]), devices, strict=True))[gpu]
+            tracks = device.queues[queue]
+            track = tracks[0][1] if len(tracks) == 1 else dict(tracks)[number]
+            self.event_ids[event] = track, region.begin
+            self.regions.append(region._replace(track=track))
 
     def read_event(self, sequence, time, event):
         uuid = event.track if event.HasField("track") else sequence.track
@@ -253,10 +272,8 @@ class Perfetto:
         arguments = sequence.arguments(event.launch.arguments, "launch_argument_names")
         context = sequence.interned["contexts"][event.context]
         assert event.event_id not in self.event_ids and context.pid in self.processes, event
-        tracks = [track for track in self.tracks.values() if track.split(": ", 1)[-1] == queue.name]
-        track = tracks[0] if len(tracks) == 1 else next(t for t in tracks if t.startswith(f"{event.queue - 5}: "))
         self.gpus.add(event.gpu)
-        self.event_ids[event.event_id] = track, time
+        self.event_ids[event.event_id] = None
         for extent_name, field in (("groups", "groups"), ("group size", "group_size")):
             if event.launch.HasField(field):
                 arguments[extent_name] = extent(getattr(event.launch, field))
@@ -270,7 +287,8 @@ class Perfetto:
                 assert facts["workgroup_size"] == volume(event.launch.group_size)
                 assert facts["thread_count"] == facts["grid_size"] * facts["workgroup_size"]
             self.kernels[name] = facts
-        self.regions.append(Region(track, name, time, time + event.duration, arguments))
+        region = Region(None, name, time, time + event.duration, arguments)
+        self.unplaced.append((context.pid, event.gpu, queue.name, event.queue - 5, event.event_id, region))
 
     def read_counters(self, sequence, time, event):
         described = sequence.interned["counters"][event.descriptor]
@@ -296,16 +314,16 @@ class TraceEvents:
         with open(path, encoding="utf-8") as file:
             events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
         names = {(e["name"], e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"].endswith("_name")}
-        pids = sorted(pid for what, pid, _ in names if what == "process_name")
-        self.program, self.device = pids
+        self.program, *devices = sorted(pid for what, pid, _ in names if what == "process_name")
 
         def track_of(event):
             if event["pid"] == self.program:
                 return f"thread {event['tid']}"
-            return f"{event['tid']}: {names['thread_name', self.device, event['tid']]}" if event["tid"] else "device"
+            device = names["process_name", event["pid"], 0]
+            return f"{device}/{event['tid']}: {names['thread_name', event['pid'], event['tid']]}" if event["tid"] else device
 
         self.processes = {self.program: names["process_name", self.program, 0]}
-        self.device_name = names["process_name", self.device, 0]
+        self.devices = [names["process_name", device, 0] for device in devices]
         self.threads = {tid: name for (what, pid, tid), name in names.items()
                         if what == "thread_name" and pid == self.program}
         self.slices, self.instants, self.regions = [], [], []
@@ -374,7 +392,7 @@ def compare_metrics(perfetto, trace):
 
 def compare(perfetto, trace):
     assert perfetto.processes == trace.processes and perfetto.threads == trace.threads
-    assert list(perfetto.devices.values()) == [trace.device_name] and len(perfetto.gpus) <= 1
+    assert [device.name for device in perfetto.devices.values()] == trace.devices and len(perfetto.gpus) <= len(trace.devices)
     metrics = compare_metrics(perfetto, trace)
     compare_events([Slice(*one[:4], one[5], one[4]) for one in perfetto.slices], trace.slices)
     compare_events(perfetto.instants, trace.instants)

@@ -108,6 +108,22 @@ static void assert_no_messages(void) {
     assert_null(strstr(text_of("errors"), "zetools"));
 }
 
+/* Counts how often a text contains another. */
+static int occurrences(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part))) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+/* All contexts and devices are in one report of each format. */
+static void assert_no_second(const char *name) {
+    if (access(in_directory(name), F_OK) == 0)
+        fail_msg("there is %s", in_directory(name));
+}
+
 /* Returns the line of a report that begins with a text. */
 static const char *line_of(const char *report, const char *beginning) {
     static char found[4096];
@@ -249,27 +265,16 @@ static void launch_in_many_contexts(world *w) {
 }
 
 static void test_any_number_of_contexts(void **state) {
-    char path[PATH_MAX], name[32];
+    char path[PATH_MAX], sum[32];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("many.csv"));
     zt_auto_config config = {0};
     config.profiler.groups = "";
     const program p = {.work = launch_in_many_contexts, .environment = path, .config = &config, .calls = 1};
     expect_success(&p);
-    for (int i = 2; i <= CONTEXTS + 1; i++) { /* the first is that of the world, without work */
-        snprintf(name, sizeof name, "many.%d.csv", i);
-        assert_contains(line_of(text_of(name), "\"saxpy\",\"GPU time\""), ",sum,1,");
-    }
-}
-
-/* Counts how often a text contains another. */
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    while ((text = strstr(text, part))) {
-        count++;
-        text += strlen(part);
-    }
-    return count;
+    snprintf(sum, sizeof sum, ",sum,%d,", CONTEXTS);
+    assert_contains(line_of(text_of("many.csv"), "\"saxpy\",\"GPU time\""), sum);
+    assert_no_second("many.2.csv");
 }
 
 /* At exit only standard error is left for messages, and for the table in place of the report. */
@@ -290,11 +295,11 @@ static void test_several_reports(void **state) {
     snprintf(paths + length, sizeof paths - (size_t)length, "%s", in_directory("several.trace.json"));
     const program p = {.work = launch_in_two_contexts, .environment = paths, .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("several.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
-    assert_contains(line_of(text_of("several.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
-    assert_contains(text_of("several.trace.json"), "\"name\":\"saxpy\"");
-    assert_contains(text_of("several.2.trace.json"), "\"name\":\"saxpy\"");
-    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 4); /* in two tables of each device */
+    assert_contains(line_of(text_of("several.csv"), "\"saxpy\",\"GPU time\""), ",sum,9,");
+    assert_no_second("several.2.csv");
+    assert_int_equal(occurrences(text_of("several.trace.json"), "\"ph\":\"X\",\"name\":\"saxpy\""), 9);
+    assert_no_second("several.2.trace.json");
+    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 2); /* in two tables */
 }
 
 /* What kernels are made of needs no change to a program. */
@@ -448,7 +453,7 @@ static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
-    assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
+    assert_no_second("run.2.TRACE.JSON");
 }
 
 /* A page shows the timeline, which is kept for it. */
@@ -474,14 +479,15 @@ static void test_a_path_of_the_process(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
-static void test_a_report_for_each_context(void **state) {
+static void test_one_report_of_all_contexts(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("each.csv"));
     const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
-    assert_contains(line_of(text_of("each.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,9,");
+    assert_null(strstr(text_of("each.csv"), "device 0")); /* there is one device */
+    assert_no_second("each.2.csv");
 }
 
 /* The device is asked for its design bandwidth before the context is destroyed, too. */
@@ -495,10 +501,8 @@ static void test_the_peak_of_a_destroyed_context(void **state) {
     expect_success(&p);
     assert_contains(text_of("peak.json"),
                     "\"peaks\":{\"source\":\"reported by the driver\",\"bytes_per_second\":51000000000,");
-    assert_contains(text_of("peak.2.json"),
-                    "\"peaks\":{\"source\":\"reported by the driver\",\"bytes_per_second\":51000000000,");
     expect_success(&given);
-    assert_contains(text_of("peak.2.json"),
+    assert_contains(text_of("peak.json"),
                     "\"peaks\":{\"source\":\"given by ZT_PEAKS\",\"bytes_per_second\":7000000000,");
 }
 
@@ -534,7 +538,7 @@ static void test_a_context_that_ends_with_its_events(void **state) {
                        .keeps_everything = 1,
                        .variables = {"ZT_GROUPS", ""}};
     expect_success(&p);
-    assert_contains(line_of(text_of("ended.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
+    assert_contains(line_of(text_of("ended.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
 }
 
 /* Metrics are wanted, and there are none: launches are measured as with times alone. */
@@ -568,8 +572,7 @@ static void test_metrics_that_are_not_to_be_had(void **state) {
     assert_null(strstr(text_of("output"), "between barriers"));
 }
 
-/* The number is before the whole suffix, which has two dots. */
-static void test_a_trace_for_each_context(void **state) {
+static void test_one_trace_of_all_contexts(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("each.trace.json"));
@@ -577,8 +580,8 @@ static void test_a_trace_for_each_context(void **state) {
     config.profiler.timeline = 100;
     const program p = {.work = launch_in_two_contexts, .environment = path, .config = &config, .calls = 1};
     expect_success(&p);
-    assert_contains(text_of("each.trace.json"), "\"traceEvents\":");
-    assert_contains(text_of("each.2.trace.json"), "\"traceEvents\":");
+    assert_int_equal(occurrences(text_of("each.trace.json"), "\"ph\":\"X\",\"name\":\"saxpy\""), 9);
+    assert_no_second("each.2.trace.json");
 }
 
 /* Strings of the configuration may be gone when a list is created. */
@@ -810,7 +813,7 @@ static void test_a_report_on_standard_error(void **state) {
     (void)state;
     expect_success(&p);
     assert_int_equal(strncmp(text_of("errors"), "before\n", 7), 0);
-    assert_int_equal(occurrences(text_of("errors"), "GPU time of regions on "), 2);
+    assert_int_equal(occurrences(text_of("errors"), "GPU time of regions on "), 1);
     assert_string_equal(text_of("output"), "");
 }
 
@@ -851,13 +854,12 @@ static void copy_in_two_contexts(world *w) {
     copy_alone(w);
 }
 
-/* Each table has what it does not show. */
+/* The table has what it does not show of either. */
 static void test_nothing_is_launched_in_two_contexts(void **state) {
     const program p = {.work = copy_in_two_contexts, .calls = 1};
     (void)state;
     expect_success(&p);
-    assert_contains(text_of("output"), "1 copy or fill was not measured: set ZT_COPIES=1.\n");
-    assert_contains(text_of("output"), "2 copies and fills were not measured: set ZT_COPIES=1.\n");
+    assert_contains(text_of("output"), "3 copies and fills were not measured: set ZT_COPIES=1.\n");
 }
 
 static void test_all_launches_are_left_out(void **state) {
@@ -1006,8 +1008,7 @@ static void test_contexts_that_cannot_be_measured(void **state) {
                        .config = &config,
                        .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("refused.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
-    assert_contains(line_of(text_of("refused.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("refused.csv"), "\"saxpy\",\"GPU time\""), ",sum,3,");
     assert_contains(text_of("errors"),
                     "zetools: zt_auto did not measure 2 of the contexts and devices. The first: ");
     assert_contains(text_of("errors"), "zeEventPoolCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
@@ -1087,24 +1088,17 @@ static void test_contexts_without_memory(void **state) {
                        .environment = in_directory("scarce.csv"),
                        .config = &config,
                        .calls = 1};
-    unsigned contexts = 0, unmeasured = 0, reports[3] = {0, 0, 0};
+    unsigned contexts = 0, unmeasured = 0, measured = 0, launches = 0;
     expect_success(&p);
     assert_int_equal(sscanf(line_of(text_of("output"), "contexts: "), "contexts: %u", &contexts), 1);
     const char *refused = strstr(text_of("errors"), "zt_auto did not measure ");
     assert_non_null(refused);
     assert_int_equal(sscanf(refused, "zt_auto did not measure %u of the contexts", &unmeasured), 1);
-    for (unsigned i = 2;; i++) { /* the first is that of the world, without work */
-        char name[32];
-        snprintf(name, sizeof name, "scarce.%u.csv", i);
-        if (access(in_directory(name), F_OK) != 0)
-            break;
-        const char *line = line_of(text_of(name), "\"saxpy\",\"GPU time\"");
-        reports[strstr(line, ",sum,2,") ? 2 : strstr(line, ",sum,1,") ? 1 : 0]++;
-    }
-    assert_int_equal(reports[0], 0);
-    assert_in_range(reports[1], 1, contexts); /* the first list was not measured, and the second was */
-    assert_in_range(reports[2], 1, contexts);
-    assert_int_equal(reports[1] + reports[2] + unmeasured, contexts);
+    const char *sum = strstr(line_of(text_of("scarce.csv"), "\"saxpy\",\"GPU time\""), ",sum,");
+    assert_int_equal(sscanf(sum, ",sum,%u,", &launches), 1);
+    /* Of each context that is measured, one or two lists are: of some, the first list was not, and the second was. */
+    measured = contexts - unmeasured;
+    assert_in_range(launches, measured + 1, 2 * measured - 1);
 }
 
 /* The driver hangs while a list of a context is created, and meanwhile another thread creates one of another. */
@@ -1180,9 +1174,8 @@ static void test_a_context_whose_driver_hangs(void **state) {
                        .config = &config,
                        .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("hanging.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
-    assert_contains(line_of(text_of("hanging.3.csv"), "\"saxpy\",\"GPU time\""), ",sum,4,");
-    assert_contains(text_of("hanging.3.csv"), "9 launches");
+    assert_contains(line_of(text_of("hanging.csv"), "\"saxpy\",\"GPU time\""), ",sum,6,");
+    assert_contains(text_of("hanging.csv"), "9 launches");
 }
 
 static void launch_in_contexts_that_come_back(world *w) {
@@ -1201,9 +1194,7 @@ static void test_contexts_that_come_back(void **state) {
                        .config = &config,
                        .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("again.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
-    assert_contains(line_of(text_of("again.3.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
-    assert_contains(line_of(text_of("again.4.csv"), "\"saxpy\",\"GPU time\""), ",sum,3,");
+    assert_contains(line_of(text_of("again.csv"), "\"saxpy\",\"GPU time\""), ",sum,6,");
 }
 
 static void fill_on_two_devices(world *w) {
@@ -1234,8 +1225,56 @@ static void test_two_devices_of_a_context(void **state) {
                        .config = &config,
                        .calls = 1};
     expect_success(&p);
-    assert_contains(line_of(text_of("devices.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
-    assert_contains(line_of(text_of("devices.2.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,2,");
+    const char *text = text_of("devices.csv");
+    assert_contains(line_of(text, "\"MemoryFill\",\"GPU time\""), ",sum,3,");
+    assert_contains(line_of(text, "\"device 0: Software device;MemoryFill\",\"GPU time\""), ",sum,1,");
+    assert_contains(line_of(text, "\"device 1: Software device;MemoryFill\",\"GPU time\""), ",sum,2,");
+    assert_no_second("devices.2.csv");
+}
+
+/* The same kernel on two devices, once and twice. */
+static void launch_on_two_devices(world *w) {
+    ze_device_handle_t devices[2], own = w->device;
+    ze_module_handle_t module = w->module;
+    uint32_t count = 2;
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    for (uint32_t i = 0; i < 2; i++) {
+        ze_command_list_handle_t list;
+        ze_kernel_handle_t kernel;
+        w->device = devices[i];
+        w->module = load_module(w, "build/kernels/saxpy.so", "");
+        create_kernel(w, &kernel);
+        create_immediate(w, &list);
+        for (uint32_t n = 0; n <= i; n++) {
+            launch_kernel(list, kernel);
+            w->launches++;
+        }
+        finish_immediate(w, list);
+        ok(zeCommandListDestroy(list));
+        ok(zeKernelDestroy(kernel));
+        ok(zeModuleDestroy(w->module));
+    }
+    w->device = own;
+    w->module = module;
+}
+
+/* What kernels are made of is of all devices. */
+static void test_a_kernel_on_two_devices(void **state) {
+    (void)state;
+    zt_auto_config config = {0};
+    config.profiler.groups = "";
+    const program p = {.work = launch_on_two_devices,
+                       .environment = in_directory("kernel.json"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    const char *text = text_of("kernel.json");
+    assert_contains(text, "\"name\":\"2 devices\"");
+    const char *kernels = strstr(text, "\"kernels\":[");
+    assert_non_null(kernels);
+    assert_int_equal(occurrences(kernels, "\"name\":\"saxpy\""), 1);
+    assert_contains(kernels, "\"launches\":3");
 }
 
 /* ==== what the configuration chooses ====================================================================== */
@@ -1493,19 +1532,22 @@ static void test_memory_of_a_context(void **state) {
                            .calls = 1,
                            .keeps_everything = 1,
                            .variables = {"ZT_MEMORY", "1"}};
+    char path[PATH_MAX];
     const program destroyed = {.work = allocate_and_destroy_context,
-                               .environment = in_directory("destroyed.csv"),
+                               .environment = path,
                                .calls = 1,
                                .variables = {"ZT_MEMORY", "1"}};
     (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("destroyed.csv"));
     expect_success(&leaky);
-    assert_contains(text_of("kept.2.csv"),
-                    "\"Device memory: at most 4 kB in use at once, and 100 bytes of the host; 2 of 2 "
-                    "allocations (4.1 kB) not freed when tracing ended: 2 in \"\"set-up\"\".\"");
+    /* The world has allocated, too. */
+    assert_contains(text_of("kept.csv"), "4 of 4 allocations (6.15 kB) not freed when tracing ended: 2 in "
+                                         "\"\"set-up\"\", 2 in no phase.\"");
+    assert_contains(line_of(text_of("kept.csv"), "\"set-up\",\"memory not freed\""), ",sum,1,4100,");
+    assert_contains(line_of(text_of("kept.csv"), "\"\",\"peak memory\""), ",sum,0,4000,");
     expect_success(&destroyed);
-    assert_contains(text_of("destroyed.2.csv"),
-                    "\"Device memory: at most 4 kB in use at once, and 100 bytes of the host; "
-                    "2 allocations, all freed.\"");
+    assert_contains(text_of("destroyed.csv"), "4 allocations, all freed.\"");
+    assert_contains(line_of(text_of("destroyed.csv"), "\"\",\"peak memory\""), ",sum,0,4000,");
 }
 
 int main(void) {
@@ -1529,11 +1571,11 @@ int main(void) {
         cmocka_unit_test(test_a_trace_by_a_suffix_in_capitals),
         cmocka_unit_test(test_a_page_by_the_environment),
         cmocka_unit_test(test_a_path_of_the_process),
-        cmocka_unit_test(test_a_report_for_each_context),
+        cmocka_unit_test(test_one_report_of_all_contexts),
         cmocka_unit_test(test_the_peak_of_a_destroyed_context),
         cmocka_unit_test(test_a_context_that_ends_with_its_events),
         cmocka_unit_test(test_metrics_that_are_not_to_be_had),
-        cmocka_unit_test(test_a_trace_for_each_context),
+        cmocka_unit_test(test_one_trace_of_all_contexts),
         cmocka_unit_test(test_names_may_go),
         cmocka_unit_test(test_kernels_by_the_environment),
         cmocka_unit_test(test_copies_by_the_environment),
@@ -1559,6 +1601,7 @@ int main(void) {
         cmocka_unit_test(test_a_context_whose_driver_hangs),
         cmocka_unit_test(test_contexts_that_come_back),
         cmocka_unit_test(test_two_devices_of_a_context),
+        cmocka_unit_test(test_a_kernel_on_two_devices),
         cmocka_unit_test(test_not_every_launch),
         cmocka_unit_test(test_an_empty_path),
         cmocka_unit_test(test_hotspots_by_the_environment),

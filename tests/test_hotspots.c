@@ -2326,6 +2326,47 @@ static void lines_of_two_modules_without_memory(void **state) {
     close_profiler(w, profiler);
 }
 
+static int append_to_text(const void *bytes, size_t size, void *user) {
+    char **text = (char **)user;
+    size_t before = *text ? strlen(*text) : 0;
+    *text = (char *)realloc(*text, before + size + 1);
+    memcpy(*text + before, bytes, size);
+    (*text)[before + size] = 0;
+    return 0;
+}
+
+/* Samples at one instruction of a kernel, with two profilers of which the first reports for both, are one hot spot. */
+static void hotspots_in_one_report(void **state) {
+    world *w = (world *)*state;
+    zt_config times = config_of(w);
+    zt_hotspots_config config = {0};
+    zt_profiler *profilers[2];
+    char *text = NULL, *spots;
+    times.groups = "";
+    config.no_thread = 1;
+    fake_kernel_base = report_chosen_base;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    for (int i = 0; i < 2; i++) {
+        times.with = i ? profilers[0] : NULL;
+        profilers[i] = open_profiler(w, &times);
+        base_of_next = 0;
+        ok(zt_trace_start(profilers[i], NULL));
+        ok(zt_hotspots_start(profilers[i], &config));
+        sample_and_unload(w, profilers[i], "build/kernels/hot.so", "hot");
+        ok(zt_hotspots_stop(profilers[i]));
+        ok(zt_trace_stop(profilers[i]));
+        assert_int_equal(zt_get_info(profilers[i]).hotspot_count, 1);
+    }
+    close_profiler(w, profilers[1]);
+    ok(zt_write(profilers[0], ZT_FORMAT_JSON, append_to_text, &text));
+    spots = strstr(text, "\"hotspots\":{");
+    assert_non_null(spots);
+    assert_non_null(strstr(spots, "\"counts\":{\"samples\":20,\"matched\":20,"));
+    assert_non_null(strstr(spots, "\"samples\":20,"));
+    free(text);
+    close_profiler(w, profilers[0]);
+}
+
 /* Each start has a limit of its own. What a module has no room for, another has not either. */
 static void debug_limits_of_several_starts(void **state) {
     world *w = (world *)*state;
@@ -2486,6 +2527,7 @@ int main(void) {
         PRETENDED(lines_beside_damaged_sections),
         PRETENDED(two_threads_find_lines),
         PRETENDED(lines_of_two_modules_without_memory),
+        PRETENDED(hotspots_in_one_report),
         PRETENDED(debug_limits_of_several_starts),
         TEST(debug_information_is_limited),
         TEST(bad_arguments),

@@ -705,6 +705,40 @@ static void test_two_profilers(void **state) {
     assert_close(phase_info(other, "solve").joules, 10);
 }
 
+/* Two contexts of a device have read the same energy, which counts once in a report of both. */
+static void test_one_report_of_two_profilers(void **state) {
+    world *w = *state;
+    zt_profiler *one = open_power(w);
+    zt_config config = power_config(w);
+    config.with = one;
+    zt_profiler *other = open_profiler(w, &config);
+    zt_phase_begin("solve");
+    run(w, one, "region");
+    run(w, other, "region");
+    for (int i = 0; i < 2; i++) {
+        device.microjoules += 10000000;
+        gpu.set_power(&device);
+        pass_time(100 * ms);
+        zt_get_info(one);
+        zt_get_info(other);
+        if (i == 0)
+            zt_phase_end();
+    }
+    assert_close(phase_info(one, "solve").joules, 10);
+    assert_close(phase_info(other, "solve").joules, 10);
+    collect_all(one);
+    collect_all(other);
+    const char *csv = written_report(one, ZT_FORMAT_CSV);
+    assert_contains(csv, "\"region\",\"GPU time\",\"\",\"\",\"ns\",duration,sum,2,");
+    const char *energy = strstr(csv, "\n\"solve\",\"energy\"");
+    assert_non_null(energy);
+    assert_contains(energy, ",sum,1,10,"); /* entered once */
+    energy = strstr(csv, "\n\"\",\"energy\"");
+    assert_non_null(energy);
+    assert_contains(energy, ",20,");
+    close_profiler(w, other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_energy_of_phases),
@@ -735,6 +769,7 @@ int main(void) {
         TEST(test_reports),
         TEST(test_merged_and_packed),
         TEST(test_two_profilers),
+        TEST(test_one_report_of_two_profilers),
         TEST(test_without_system_management),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -11,8 +11,8 @@
    On failure no figure has changed, but `into` may have new regions without samples. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
-   STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
+/* Writes all statistics and counts of this profiler alone into a buffer, as zt_report does into a file with the suffix
+   .zt, which also has those of others (config.with); see PACKED STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
    regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two

@@ -19,10 +19,10 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Passes the bytes of a report to a function.
+/* Passes the bytes of a report to a function. It has all profilers for which this one reports, as that of zt_report.
    write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
+   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; NOT_READY as zt_report; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Clears all figures of samples: of regions, phases, metrics and calls, the timeline, and what was lost or dropped and why.

@@ -66,6 +66,9 @@ struct zt_config {
                              time of each path, what is new, and what is gone; see TWO RUNS. zt_open reads
                              it. NULL: none. ZT_BASELINE in the environment overrides this. */
 
+    zt_profiler *with; /* The profiler that reports for this one, too, which is open; see SEVERAL DEVICES.
+                          NULL: this one reports for itself. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */

@@ -137,7 +137,8 @@ struct zt_phase {
    zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
-       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
+       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics; config.with is
+                           closed, or from zt_unpack
        otherwise the result of the call that failed, or that refused metrics with config.require_metrics
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
@@ -222,8 +223,10 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
    fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
+   A report has all profilers for which this one reports (config.with); see SEVERAL DEVICES.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
+   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; NOT_READY if other threads collected for config.wait_timeout_ns of
+   one of several profilers; UNKNOWN if the file cannot be written, and
    zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 

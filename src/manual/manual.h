@@ -247,8 +247,8 @@
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each (see
-       REQUESTED REPORTS). The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes one report of all (see
+       SEVERAL DEVICES). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES,
-                       TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
+       Files           FACTS OF THE RUN, FIGURES OF REGIONS, REQUESTED REPORTS, SEVERAL DEVICES, JSON, CSV,
+                       OTHER FILES, TRACE FILES, OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
                        SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS

@@ -13,26 +13,38 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #undef X
 }
 
-ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
+/* Returns which sub-device of another a device is; UINT32_MAX: none. */
+static uint32_t zt__find_tile(ze_device_handle_t device, ze_device_handle_t root) {
     ze_device_handle_t sub_devices[ZT__MAX_TILES + 1] = {NULL}; /* ends with NULL */
     uint32_t i, count = ZT__MAX_TILES;
     ze_result_t result;
     ZT__INTERNAL(result = zeDeviceGetSubDevices(root, &count, sub_devices));
     for (i = 0; result == ZE_RESULT_SUCCESS && sub_devices[i]; i++) {
         if (sub_devices[i] == device) {
-            return 1;
+            return i;
         }
     }
-    return 0;
+    return UINT32_MAX;
 }
 
-/* Returns the driver of a device, or NULL, and stores its root device. */
-static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_handle_t *root) {
+ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
+    return zt__find_tile(device, root) != UINT32_MAX;
+}
+
+/* Where a device is among all. */
+typedef struct zt__device_place {
+    ze_driver_handle_t driver; /* NULL: not found */
+    ze_device_handle_t root;
+    uint32_t place, tile; /* as zt__find_device_place stores them */
+} zt__device_place;
+
+static zt__device_place zt__look_for_device(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
-    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
+    uint32_t i, j, before = 0, device_count, driver_count = MOST_DRIVERS;
+    zt__device_place found = {NULL, NULL, UINT32_MAX, UINT32_MAX};
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
-        return NULL;
+        return found;
     }
     for (i = 0; drivers[i]; i++) {
         ze_device_handle_t devices[MOST_DEVICES + 1] = {NULL}; /* likewise */
@@ -41,24 +53,32 @@ static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_han
             continue;
         }
         for (j = 0; devices[j]; j++) {
-            if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
-                *root = devices[j];
-                return drivers[i];
+            found.tile = devices[j] == device ? UINT32_MAX : zt__find_tile(device, devices[j]);
+            if (devices[j] == device || found.tile != UINT32_MAX) {
+                found.driver = drivers[i];
+                found.root = devices[j];
+                found.place = before + j;
+                return found;
             }
         }
+        before += j;
     }
-    return NULL;
+    return found;
 }
 
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
-    ze_device_handle_t root;
-    return zt__find_root(device, &root);
+    return zt__look_for_device(device).driver;
 }
 
 ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device) {
-    ze_device_handle_t root = NULL;
-    zt__find_root(device, &root);
-    return root;
+    return zt__look_for_device(device).root;
+}
+
+ZT__PRIVATE void zt__find_device_place(ze_device_handle_t device, uint32_t *place, uint32_t *tile) {
+    zt__device_place found = {NULL, NULL, UINT32_MAX, UINT32_MAX};
+    ZT__INTERNAL(found = zt__look_for_device(device));
+    *place = found.place;
+    *tile = found.tile;
 }
 
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,

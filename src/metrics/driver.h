@@ -68,6 +68,10 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 /* Returns the device itself or, of a sub-device, the root device that it is part of; NULL if that fails. */
 ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device);
 
+/* Stores the place of a device, or of the device that it is a part of, among all devices of all drivers, and which part it
+   is. UINT32_MAX: not known, and the whole device. */
+ZT__PRIVATE void zt__find_device_place(ze_device_handle_t device, uint32_t *place, uint32_t *tile);
+
 /* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);

@@ -69,12 +69,18 @@ ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket) {
     return bucket < ZT__TIME_BUCKETS - 1 ? zt__time_bucket_ends[bucket] : HUGE_VAL;
 }
 
+/* Returns the first bucket whose end is not below a time, by halving the range that it is in. */
 static uint32_t zt__bucket_of_time(double ns) {
-    uint32_t bucket = 0;
-    while (bucket < ZT__TIME_BUCKETS - 1 && ns > zt__time_bucket_ends[bucket]) {
-        bucket++;
+    uint32_t first = 0, last = ZT__TIME_BUCKETS - 1;
+    while (first < last) {
+        uint32_t middle = (first + last) / 2;
+        if (ns > zt__time_bucket_ends[middle]) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
     }
-    return bucket;
+    return first;
 }
 
 ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
@@ -143,12 +149,11 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+/* Keeps a sample for quantiles, if there is room or chance chooses it, and counts its time. */
+static void zt__draw_sample(const zt__sample_layout *layout, zt__statistics *statistics, const double *row) {
     uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    uint32_t column, i;
+    uint32_t i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
     } else {
@@ -158,16 +163,106 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
         statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
     }
+    if (!zt__is_nan(row[0])) {
+        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+    }
+}
+
+/* Returns the weight of values that are averaged. */
+static double zt__weight_of_row(const double *row) {
+    return zt__is_positive(row[0]) ? row[0] : 0;
+}
+
+/* Adds some columns of a sample. */
+static void zt__add_columns(const zt__sample_layout *layout, zt__statistics *statistics, const double *row,
+                            uint32_t column, uint32_t end) {
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
     weights[ZT_AGGREGATE_SUM] = 1;
-    weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
-    for (column = 0; column < layout->column_count; column++) {
+    weights[ZT_AGGREGATE_MEAN] = zt__weight_of_row(row);
+    for (; column < end; column++) {
         if (!zt__is_nan(row[column])) {
             zt__add_weighted(&statistics->moments[column], row[column],
                              weights[layout->aggregations[column]]);
         }
     }
-    if (!zt__is_nan(row[0])) {
-        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+}
+
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
+                                const double *row) {
+    zt__draw_sample(layout, statistics, row);
+    zt__add_columns(layout, statistics, row, 0, layout->column_count);
+}
+
+/* The weights of several values, and their sum. */
+typedef struct zt__weights {
+    double each[ZT__BATCH], all;
+} zt__weights;
+
+/* Adds the moments of a column of several samples. Where values are missing, or too large to be squared, these are not
+   finite: then adds the values one by one. */
+static void zt__add_column(const zt__sample_layout *layout, zt__statistics *statistics,
+                           const double *const *rows, uint32_t column, const zt__moments *moments) {
+    uint32_t i;
+    if (zt__is_finite(moments->m2)) {
+        zt__merge_moments(&statistics->moments[column], moments);
+        return;
+    }
+    for (i = 0; i < moments->count; i++) {
+        zt__add_columns(layout, statistics, rows[i], column, column + 1);
+    }
+}
+
+/* Adds two columns of several samples: computes their means, and then the distances from these, so that no digits cancel.
+   Two columns, because each step of a sum waits for the one before: a second sum costs hardly more. */
+static void zt__add_pair(const zt__sample_layout *layout, zt__statistics *statistics,
+                         const double *const *rows, uint32_t count, uint32_t column,
+                         const zt__weights weights[ZT_AGGREGATE_NONE + 1]) {
+    const zt__weights *w = &weights[layout->aggregations[column]];
+    const zt__weights *v = &weights[layout->aggregations[column + 1]];
+    zt__moments a = {count, w->all, 0, 0, 0, rows[0][column], rows[0][column]};
+    zt__moments b = {count, v->all, 0, 0, 0, rows[0][column + 1], rows[0][column + 1]};
+    const double a_base = a.min, b_base = b.min;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        double x = rows[i][column], y = rows[i][column + 1];
+        a.sum += x;
+        b.sum += y;
+        a.min = x < a.min ? x : a.min;
+        b.min = y < b.min ? y : b.min;
+        a.max = x > a.max ? x : a.max;
+        b.max = y > b.max ? y : b.max;
+        a.mean += (x - a_base) * w->each[i];
+        b.mean += (y - b_base) * v->each[i];
+    }
+    a.mean = a.weight > 0 ? a_base + a.mean / a.weight : 0; /* exact if all values are the same */
+    b.mean = b.weight > 0 ? b_base + b.mean / b.weight : 0;
+    for (i = 0; i < count; i++) {
+        double x = rows[i][column] - a.mean, y = rows[i][column + 1] - b.mean;
+        a.m2 += x * x * w->each[i];
+        b.m2 += y * y * v->each[i];
+    }
+    zt__add_column(layout, statistics, rows, column, &a);
+    zt__add_column(layout, statistics, rows, column + 1, &b);
+}
+
+ZT__PRIVATE void zt__add_several(const zt__sample_layout *layout, zt__statistics *statistics,
+                                 const double *const *rows, uint32_t count) {
+    enum { FEW = 8 }; /* fewer are faster one by one */
+    zt__weights weights[ZT_AGGREGATE_NONE + 1];
+    uint32_t i, column = 0;
+    memset(weights, 0, sizeof weights);
+    for (i = 0; i < count; i++) {
+        weights[ZT_AGGREGATE_SUM].each[i] = 1;
+        weights[ZT_AGGREGATE_SUM].all += 1;
+        weights[ZT_AGGREGATE_MEAN].each[i] = zt__weight_of_row(rows[i]);
+        weights[ZT_AGGREGATE_MEAN].all += zt__weight_of_row(rows[i]);
+        zt__draw_sample(layout, statistics, rows[i]);
+    }
+    for (; count >= FEW && column + 2 <= layout->column_count; column += 2) {
+        zt__add_pair(layout, statistics, rows, count, column, weights);
+    }
+    for (i = 0; i < count; i++) {
+        zt__add_columns(layout, statistics, rows[i], column, layout->column_count);
     }
 }
 

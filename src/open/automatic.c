@@ -14,6 +14,7 @@
 #include "regions/configuration.h"
 #include "regions/ending.h"
 #include "reports/facts.h"
+#include "reports/joining.h"
 #include "reports/notes.h"
 #include "results/results.h"
 #include "tracer/dispatcher.h"
@@ -133,11 +134,13 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     }
 }
 
-/* Writes the reports of what was traced, and why there is none. */
+/* Writes one report of each format, which has all contexts and devices: the first profiler reports for all. */
 static void zt__write_auto_reports(zt__tracer *tracer) {
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
+    zt_profiler *first = NULL;
     zt__file_path path;
+    uint32_t regions = 0;
     int is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
@@ -147,15 +150,22 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_reports(device->profiler, zt__automatic.report,
-                              zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
-                zt__document document;
-                memset(&document, 0, sizeof document);
-                document.profiler = device->profiler;
-                zt__note_why_empty(&document, zt__print_auto_note);
-                zt__note_elsewhere(&document, zt__print_auto_note);
-            }
+            first = first ? first : device->profiler;
+            regions += zt__get_region_count(device->profiler);
+        }
+    }
+    if (first) {
+        zt__write_reports(first, zt__automatic.report, zt__add(&zt__get_process()->automatic, 1), 1);
+    }
+    if (first && regions == 0 && !is_table_seen) { /* a table states why */
+        zt__document document;
+        ze_result_t result;
+        memset(&document, 0, sizeof document);
+        document.profiler = zt__join_profilers(first, "zt_auto", &result);
+        if (document.profiler) {
+            zt__note_why_empty(&document, zt__print_auto_note);
+            zt__note_elsewhere(&document, zt__print_auto_note);
+            zt__free_joined(document.profiler);
         }
     }
     if (!tracer->devices) {
@@ -203,11 +213,14 @@ static int zt__detach_auto(zt__tracer *tracer) {
 static void zt__close_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
+    zt_profiler *first = NULL;
     for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
+        if (device->profiler && first) { /* the first, which may report for all once more, comes last */
             zt_close(device->profiler);
         }
+        first = first ? first : device->profiler;
     }
+    zt_close(first);
     zt__destroy_tracer(tracer);
     zt__automatic.tracer = NULL;
 }

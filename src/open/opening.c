@@ -22,6 +22,7 @@
 #include "regions/first_query.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "results/attribution.h"
 #include "results/baseline.h"
 #include "results/clocks.h"
@@ -157,9 +158,14 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-static void zt__destroy_profiler(zt_profiler *profiler) {
+/* Ends what a profiler measures with. Its results stay. */
+static void zt__end_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
+}
+
+/* Frees the results of a profiler that has ended. */
+static void zt__free_results(zt_profiler *profiler) {
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     zt__free_baseline(profiler);
@@ -253,7 +259,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     }
     diagnostics = &opened->diagnostics;
     opened->context = context;
-    opened->device = device;
+    opened->device = opened->opened_device = device;
     opened->opened_ns = zt__now_ns();
     zt__load_driver(&opened->driver);
     result = zt__check_process(diagnostics, "zt_open");
@@ -307,11 +313,16 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         !zt__read_baseline(opened, complete->baseline)) {
         result = zt__report_no_memory(diagnostics, "zt_open", "config.baseline");
     }
+    if (result == ZE_RESULT_SUCCESS && complete->with && !zt__join_reporting(opened, complete->with)) {
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.with");
+    }
+    opened->config.with = NULL;
     /* The application's texts need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = opened->config.baseline = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(diagnostics, result);
-        zt__destroy_profiler(opened);
+        zt__end_profiler(opened);
+        zt__free_results(opened);
         return result;
     }
     if (complete->thread && !zt__start_thread(&opened->thread, zt__run_collecting_thread, opened)) {
@@ -339,6 +350,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     *profiler = NULL;
     result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
+    if (result == ZE_RESULT_SUCCESS && complete.with &&
+        (!zt__is_registered(complete.with) || !complete.with->opened_device)) {
+        result = zt__report(NULL, BAD_WITH, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -353,6 +368,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
+    zt_profiler *unneeded;
+    zt__held held;
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__refuse_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
@@ -383,8 +400,16 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->device) {
         zt__abandon_recordings(profiler, "zt_close");
     }
-    if (profiler->reports) {
+    if (profiler->reports && !zt__is_reported_by_other(profiler)) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
-    zt__destroy_profiler(profiler);
+    zt__finish_power(profiler);
+    held = zt__hold_reporting(profiler, UINT64_MAX); /* those who hold the lock have a deadline */
+    zt__end_profiler(profiler);
+    unneeded = zt__leave_reporting(profiler, held);
+    while (unneeded) {
+        profiler = unneeded;
+        unneeded = profiler->next_reporting;
+        zt__free_results(profiler);
+    }
 }

@@ -59,7 +59,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         path->missing--;
     }
     for (; path; path = zt__next_counting(path, reading->outer_phase)) {
-        zt__add_sample(&profiler->layout, &path->statistics, row);
         path->with_metrics += profiler->batch.pass->group_count > 0;
         if (reading->bytes && !zt__is_nan(row[0])) {
             path->bytes += reading->bytes;
@@ -67,6 +66,28 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         }
         if (path->launch_error_ns < reading->launch_error_ns) {
             path->launch_error_ns = reading->launch_error_ns;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler) {
+    const zt__batch *batch = &profiler->batch;
+    const double *rows[ZT__BATCH];
+    char is_added[ZT__BATCH] = {0};
+    uint32_t i, j, count;
+    for (i = 0; i < batch->count; i++) {
+        const zt__reading *first = &batch->readings[i];
+        zt__path *path = first->outcome == ZT__READ && !is_added[i] ? first->path : NULL;
+        for (j = i, count = 0; path && j < batch->count; j++) {
+            const zt__reading *reading = &batch->readings[j];
+            if (reading->path == path && reading->outer_phase == first->outer_phase &&
+                reading->outcome == ZT__READ) {
+                rows[count++] = batch->rows + (size_t)j * profiler->row_length;
+                is_added[j] = 1;
+            }
+        }
+        for (; path; path = zt__next_counting(path, first->outer_phase)) {
+            zt__add_several(&profiler->layout, &path->statistics, rows, count);
         }
     }
 }

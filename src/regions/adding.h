@@ -13,6 +13,10 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *readi
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);
 
+/* Adds the samples of the batch to the statistics of their paths and of the phases that count them. With the mutex
+   held. */
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler);
+
 /* Adds the entries that are over to the statistics of their phases. The collector is held; the mutex is unlocked
    meanwhile. */
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);

@@ -24,9 +24,7 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns, turn_ns, excess_ns;
     uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
+    memset(row, 0xff, profiler->row_length * sizeof *row); /* NaN: what is not measured */
     for (g = 0; g < pass->group_count; g++) {
         const zt__group *group = &pass->groups[g];
         const zet_typed_value_t *values =

@@ -250,6 +250,7 @@ static void zt__finish_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
     }
+    zt__add_batch(profiler);
     zt__unlock(&profiler->mutex);
     zt__deliver_batch(profiler);
     if (profiler->batch_collected) {

@@ -168,6 +168,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     path->key.outer = outer;
     path->key.region = region;
     path->depth = outer->depth + 1;
+    path->device = outer->device;
     path->next = region->paths;
     region->paths = path;
     path->next_inner = outer->inner;

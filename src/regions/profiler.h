@@ -16,7 +16,6 @@
 #include "metrics/statistics.h"
 
 enum {
-    ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
     ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
@@ -107,6 +106,7 @@ struct zt__path {
     zt__path *inner;       /* the paths directly inside, the newest first, */
     zt__path *next_inner;  /* and the next of those in key.outer */
     int is_repeated;       /* its region is also one of those around it */
+    uint32_t device;       /* of a report of several devices: its number, from 1; 0: it is of none */
     int outlives_outer;    /* a region on it has ended after the one around that */
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
@@ -179,7 +179,6 @@ struct zt__probe {
     const zt__path
         *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
-    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -201,16 +200,19 @@ struct zt__probe {
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
-    void *source;
-    ze_event_handle_t lent;
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
+
+    /* of few */
+    zt__path *placed; /* its path in recording->next_phase; NULL without memory */
+    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
 typedef struct zt__entry_block {
@@ -427,7 +429,13 @@ struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
-    zt_config config; /* with defaults filled in; after zt_open, its lists of names are NULL */
+    ze_device_handle_t opened_device; /* the same, and stays */
+    uint32_t place, tile;             /* of it: zt__find_device_place. Known once it reports with others */
+    struct zt__reporting *reporting;  /* with others; NULL: with none. Atomic */
+    zt_profiler *next_reporting;      /* atomic */
+    int is_closed;                    /* its results are kept for the report of another */
+    struct zt__joined *joined; /* it is a report of several profilers: see reports/joining.h. Else NULL */
+    zt_config config;          /* with defaults filled in; after zt_open, its lists of names are NULL */
     zt__driver driver;
     zt__diagnostics diagnostics;
     zt_availability availability;

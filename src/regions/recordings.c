@@ -10,6 +10,7 @@
 #include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 
 /* ---- states ---------------------------------------------------------------------------------------------- */
 
@@ -222,7 +223,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     while (list && !list->innermost) {
         list = list->next;
     }
-    name = list ? list->innermost->region->name : NULL;
+    name = list ? list->innermost->region->name : locked->joined ? locked->joined->open_region : NULL;
     zt__unlock(&locked->mutex);
     return name;
 }
@@ -233,7 +234,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
     const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
-    *recorded = 0;
+    *recorded = locked->joined ? locked->joined->recorded : 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
     *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;

@@ -13,7 +13,9 @@
 #include "metrics/statistics.h"
 #include "modules/kernels.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "reports/region_facts.h"
@@ -446,16 +448,15 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
+/* Writes the samples of a device, of which paths have this number; 0: there is one. `values` has room for a row. */
+static void zt__write_instances_of_device(zt__document *document, uint32_t device, double *values) {
     zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
     uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId",
+              device > 1 ? (unsigned)device - 1 : 0);
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
@@ -473,17 +474,20 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     }
     zt__write_text(writer, ",Begin[ns],End[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
-    for (; i < end && values; i++) {
+    for (; i < end; i++) {
         zt__timeline_sample sample;
         const char *name;
         char *demangled;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
             continue; /* replaced by a newer one */
         }
+        if (zt__path_at(profiler, sample.path)->device != device) {
+            continue;
+        }
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
@@ -500,5 +504,17 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         }
         free(demangled);
     }
-    zt__free(allocator, values);
+}
+
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    uint32_t device, several = zt__count_devices(profiler) > 1 ? zt__count_devices(profiler) : 0;
+    double *values =
+        (double *)zt__allocate(&profiler->config.allocator, profiler->row_length, sizeof *values);
+    document->out_of_memory |= !values;
+    for (device = several ? 1 : 0; device <= several && values; device++) {
+        zt__write_text(&document->writer, device > 1 ? "\n" : "");
+        zt__write_instances_of_device(document, device, values);
+    }
+    zt__free(&profiler->config.allocator, values);
 }

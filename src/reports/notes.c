@@ -69,6 +69,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    uint64_t copies = 0;
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
@@ -80,13 +81,15 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
         } else {
             note(document, "No kernel was launched while tracing.");
         }
-        while (device->profiler != document->profiler) { /* it is one of the tracer's */
-            device = zt__load(&device->next);
+        for (; device;
+             device = zt__load(&device->next)) { /* a profiler is one of the tracer's, or all are joined */
+            copies += device->profiler == document->profiler || document->profiler->joined
+                          ? device->copies_seen
+                          : 0;
         }
-        if (device->copies_seen) {
-            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen,
-                         device->copies_seen == 1 ? "copy or fill was" : "copies and fills were");
+        if (copies > 0) {
+            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.", (unsigned long long)copies,
+                         copies == 1 ? "copy or fill was" : "copies and fills were");
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -392,7 +395,7 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     zt_power_info power = zt__get_power_info(document->profiler);
     char text[512] = "";
     uint32_t i, named = 0;
-    if (!document->profiler->power) {
+    if (!zt__has_power(document->profiler)) {
         return;
     }
     if (power.text[0]) {

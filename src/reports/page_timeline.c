@@ -8,6 +8,7 @@
 #include "base/writer.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "reports/json.h"
 #include "reports/trace_phases.h"
 #include "results/results.h"
@@ -19,6 +20,7 @@ typedef struct zt__page_span {
     const void *queue;         /* that ran it or, if it is not known to be on one, its list */
     int is_list;               /* it is the list */
     const char *name;          /* of the list, or NULL */
+    uint32_t device;           /* its number; 0: there is one */
     uint32_t region;
     uint32_t entry; /* of a phase, as in zt__origin */
     uint32_t order; /* in which samples were collected */
@@ -34,6 +36,9 @@ typedef struct zt__page_spans {
 /* For qsort: orders by queue and begin, with outer spans before inner ones. */
 static int zt__compare_page_spans(const void *a, const void *b) {
     const zt__page_span *one = (const zt__page_span *)a, *other = (const zt__page_span *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->queue != other->queue) {
         return (uintptr_t)one->queue < (uintptr_t)other->queue ? -1 : 1;
     }
@@ -86,6 +91,7 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
             continue;
         }
         zt__fill_page_span(span, &sample);
+        span->device = zt__path_at(profiler, sample.path)->device;
         span->order = spans->count++;
         spans->begin_ns = span->begin_ns < spans->begin_ns ? span->begin_ns : spans->begin_ns;
         spans->end_ns = span->end_ns > spans->end_ns ? span->end_ns : spans->end_ns;
@@ -132,15 +138,21 @@ static int zt__write_page_phases(zt__document *document, const zt__page_spans *s
     return has_memory;
 }
 
-static void zt__write_page_queues(zt__writer *writer, const zt__page_spans *spans) {
+static void zt__write_page_queues(zt__document *document, const zt__page_spans *spans) {
+    const zt__joined *joined = document->profiler->joined;
+    zt__writer *writer = &document->writer;
     uint32_t i;
     for (i = 0; i < spans->count; i++) {
         const zt__page_span *span = &spans->spans[i];
         const zt__page_span *before = i > 0 ? span - 1 : NULL;
-        if (!before || before->queue != span->queue || before->name != span->name) {
+        if (!before || before->device != span->device || before->queue != span->queue ||
+            before->name != span->name) {
             zt__write_text(writer, before ? "]},\n{" : "\n{");
             zt__write_json_text(writer, "kind", span->is_list ? "list" : "queue");
             zt__write_json_text(writer, "name", span->name ? span->name : "");
+            if (span->device > 0) {
+                zt__write_json_text(writer, "device", joined->devices[span->device - 1].name);
+            }
             zt__write_text(writer, ",\"spans\":[");
         }
         zt__write_page_span(writer, spans, span->region, span->begin_ns, span->end_ns);
@@ -161,7 +173,7 @@ ZT__PRIVATE void zt__write_page_timeline(zt__document *document) {
         zt__write_text(writer, ",\"phases\":[");
         has_memory &= zt__write_page_phases(document, &spans);
         zt__write_text(writer, "],\"queues\":[");
-        zt__write_page_queues(writer, &spans);
+        zt__write_page_queues(document, &spans);
         zt__write_text(writer, "]}");
     }
     zt__free(&document->profiler->config.allocator, spans.spans);

@@ -188,12 +188,12 @@ static const struct zt__stage {
 
 /* ---- packets --------------------------------------------------------------------------------------------- */
 
-static uint32_t zt__gpu_of(const zt__perfetto *perfetto) {
-    return (uint32_t)(perfetto->identity >> 32) & 0x0FFFFFFF;
+static uint32_t zt__gpu_of(const zt__perfetto *perfetto, zt__trace_track track) {
+    return ((uint32_t)(perfetto->identity >> 32) + track.device - 1) & 0x0FFFFFFF;
 }
 
 static uint64_t zt__track_uuid(const zt__perfetto *perfetto, zt__trace_track track) {
-    return perfetto->identity + 1 + ((uint64_t)track.is_device << 40) + track.number;
+    return perfetto->identity + 1 + ((uint64_t)track.device << 40) + track.number;
 }
 
 /* Returns the number of a region, which calls refer to. It has few bits, because it is written twice. */
@@ -553,7 +553,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_DURATION, event->end_ns - event->begin_ns);
     zt__put_uint(packet, ZT__STAGE_QUEUE, zt__number_of_queue(event->track));
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
-    zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
+    zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto, event->track));
     zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
     zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
     if (origin->group_count[0]) {
@@ -649,7 +649,7 @@ static void zt__declare_packet_counters(zt__trace_sink *sink, const zt__trace_co
     perfetto->descriptors++;
     zt__begin_message(interned, ZT__INTERNED_COUNTERS);
     zt__put_uint(interned, ZT__INTERNED_ID, perfetto->descriptors);
-    zt__put_uint(interned, ZT__DESCRIBED_GPU, zt__gpu_of(perfetto));
+    zt__put_uint(interned, ZT__DESCRIBED_GPU, zt__gpu_of(perfetto, perfetto->track));
     zt__begin_message(interned, ZT__DESCRIBED_COUNTERS);
     for (i = 0; i < counters->count; i++) {
         zt__begin_message(interned, ZT__DESCRIPTOR_SPEC);
@@ -741,17 +741,17 @@ static int zt__end_packets(zt__trace_sink *sink) {
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    zt__trace_track parent = {track.is_device && track.number, 0};
+    zt__trace_track parent = {track.number ? track.device : 0, 0};
     zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device) { /* a thread is below its process in any case */
+    if (track.device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
-    if (track.is_device && track.number) {
+    if (track.device && track.number) {
         zt__put_uint(packet, ZT__TRACK_RANK, track.number);
-    } else if (track.is_device) {
+    } else if (track.device) {
         zt__put_uint(packet, ZT__TRACK_CHILD_ORDERING, ZT__ORDER_BY_RANK);
     } else if (track.number) {
         zt__begin_message(packet, ZT__TRACK_THREAD);

@@ -53,7 +53,7 @@ ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run) {
 
     run->sets = 1u << ZT__RUN_HEAD | 1u << ZT__RUN_DEVICE | 1u << ZT__RUN_TIMES | 1u << ZT__RUN_OWN_TIME |
                 1u << ZT__RUN_COUNTS;
-    if (profiler->power) {
+    if (zt__has_power(profiler)) {
         run->sets |= 1u << ZT__RUN_POWER;
     }
     if (profiler->timeline) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
@@ -294,6 +295,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
+    int is_of_device;
     for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
@@ -311,6 +313,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        is_of_device = nesting->is_phase && nesting->path != UINT32_MAX &&
+                       zt__path_at(profiler, nesting->path)->device > 0 && !document->region.entered;
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
@@ -323,6 +327,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         values = zt__list_region_values(document);
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
             figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i].fact);
+        }
+        if (is_of_device) { /* the program was in the phase, the device is not */
+            figures[ZT__ROW_COUNT] = figures[zt__row_of(ZT__FACT_HOST)] = zt__nan();
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();

@@ -14,6 +14,7 @@
 #include "regions/columns.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "reports/facts.h"
 #include "reports/perfetto.h"
 #include "reports/trace_columns.h"
@@ -21,17 +22,17 @@
 #include "reports/trace_events.h"
 #include "reports/trace_phases.h"
 #include "reports/trace_sink.h"
+#include "reports/trace_streams.h"
 #include "results/results.h"
 #include "results/timeline.h"
 #include "tracer/results.h"
 
-/* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
-   list and each attached stream, and with counters. Flow events lead from the first to the second. */
+/* A trace has a process for the program, with a track for each thread that has begun regions, executed lists, made timed
+   calls or begun phases, and one for each device, with tracks for phases, for each command list and each attached stream,
+   and with counters. Flow events lead from the first to the others. */
 
 enum {
-    ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
-    ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
+    ZT__COPIED_AT_ONCE = 1024 /* while a mutex is locked */
 };
 
 /* A sample by host time. */
@@ -40,6 +41,7 @@ typedef struct zt__span {
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
     double latencies[ZT__LATENCY_COUNT];
+    uint32_t device; /* its number, from 1 */
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
     uint32_t next;  /* that the same call has submitted, or UINT32_MAX */
@@ -47,6 +49,7 @@ typedef struct zt__span {
 
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
+    uint32_t device; /* its number, from 1 */
     ze_command_list_handle_t list;
     const char *list_name;
     uint64_t first_ns;    /* of the list: when its first span began */
@@ -86,7 +89,8 @@ typedef struct zt__trace {
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
-    zt__traced_phases phases;
+    uint32_t device_count;
+    zt__traced_phases *phases; /* with what ran on each device */
     zt__track *tracks;
     uint32_t track_count;
     zt__execution *executions; /* sorted */
@@ -114,9 +118,12 @@ static int zt__compare_spans_by_time(const void *a, const void *b) {
     return zt__compare_times(*(const zt__span *const *)a, *(const zt__span *const *)b);
 }
 
-/* For qsort: orders by list, then by time. */
+/* For qsort: orders by device and list, then by time. */
 static int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->sample.list != other->sample.list) {
         return (uintptr_t)one->sample.list < (uintptr_t)other->sample.list ? -1 : 1;
     }
@@ -124,6 +131,11 @@ static int zt__compare_spans(const void *a, const void *b) {
         return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
     }
     return zt__compare_times(one, other);
+}
+
+/* Returns the number of the device of a path, from 1. NULL: of the first. */
+static uint32_t zt__device_of(const zt__path *path) {
+    return path && path->device ? path->device : 1;
 }
 
 /* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
@@ -158,6 +170,7 @@ static int zt__copy_timeline(zt__trace *trace) {
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
             span->order = i;
+            span->device = zt__device_of(zt__path_at(profiler, span->sample.path));
             span->figures = figures;
             figures[0] = values[0];
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
@@ -199,37 +212,55 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
-/* Copies the phases, with the time that what was submitted in each took on the device. Returns 0 without
+/* Copies the phases for each device, with the time that what was submitted in each took there. Returns 0 without
    memory. */
 static int zt__make_phases(zt__trace *trace) {
-    uint32_t i;
-    if (!zt__copy_phases(trace->profiler, &trace->phases)) {
+    uint32_t i, d;
+    trace->phases = (zt__traced_phases *)zt__allocate(&trace->profiler->config.allocator, trace->device_count,
+                                                      sizeof *trace->phases);
+    if (!trace->phases) {
         return 0;
     }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
-        zt__add_to_phase(&trace->phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+    for (d = 0; d < trace->device_count; d++) {
+        zt__traced_phases *phases = &trace->phases[d];
+        if (!zt__copy_phases(trace->profiler, phases)) {
+            return 0;
+        }
+        for (i = 0; i < trace->span_count; i++) {
+            const zt__timeline_sample *sample = &trace->spans[i].sample;
+            if (trace->spans[i].device == d + 1) {
+                zt__add_to_phase(phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+            }
+        }
+        if (!zt__place_phases(trace->profiler, phases)) {
+            return 0;
+        }
     }
-    return zt__place_phases(trace->profiler, &trace->phases);
+    return 1;
 }
 
 /* ---- tracks of lists ------------------------------------------------------------------------------------- */
 
-static int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list, const char *list_name) {
-    return track->list == list && track->list_name == list_name;
+static int zt__is_track_of(const zt__track *track, uint32_t device, ze_command_list_handle_t list,
+                           const char *list_name) {
+    return track->device == device && track->list == list && track->list_name == list_name;
 }
 
 static zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
-    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
+    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], zt__device_of(missing->path),
+                                                      missing->list, missing->list_name)) {
         i++;
     }
     return i < trace->track_count ? &trace->tracks[i] : NULL;
 }
 
-/* For qsort: orders lists by their first span. The tracks of a list stay as they were found, by overlap. */
+/* For qsort: orders lists by device and their first span. The tracks of a list stay as they were found, by overlap. */
 static int zt__compare_tracks(const void *a, const void *b) {
     const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
+    if (one->device != other->device) {
+        return one->device < other->device ? -1 : 1;
+    }
     if (one->first_ns != other->first_ns) {
         return one->first_ns < other->first_ns ? -1 : 1;
     }
@@ -253,7 +284,7 @@ static int zt__make_tracks(zt__trace *trace) {
         zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
-            !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
+            !zt__is_track_of(&trace->tracks[first], span->device, sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
         span->outer = UINT32_MAX;
@@ -270,6 +301,7 @@ static int zt__make_tracks(zt__trace *trace) {
         track = &trace->tracks[k];
         if (k == trace->track_count) {
             trace->track_count++;
+            track->device = span->device;
             track->list = sample->list;
             track->list_name = sample->origin.list_name;
             track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
@@ -282,6 +314,7 @@ static int zt__make_tracks(zt__trace *trace) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
             track = &trace->tracks[trace->track_count++];
+            track->device = zt__device_of(missing->path);
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -294,8 +327,10 @@ static int zt__make_tracks(zt__trace *trace) {
         qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
     }
     for (i = 0; i < trace->track_count; i++) {
-        lists += order[i]->overlap == 0;
-        order[i]->number = trace->phases.track_count + i + 1;
+        int is_first = i == 0 || order[i - 1]->device != order[i]->device;
+        lists = (is_first ? 0 : lists) + (order[i]->overlap == 0);
+        order[i]->number =
+            1 + (is_first ? trace->phases[order[i]->device - 1].track_count : order[i - 1]->number);
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
@@ -304,16 +339,16 @@ static int zt__make_tracks(zt__trace *trace) {
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
-static zt__trace_track zt__device_track(uint32_t number) {
+static zt__trace_track zt__device_track(uint32_t device, uint32_t number) {
     zt__trace_track track;
-    track.is_device = 1;
+    track.device = device;
     track.number = number;
     return track;
 }
 
 static zt__trace_track zt__thread_track(uint32_t thread) {
     zt__trace_track track;
-    track.is_device = 0;
+    track.device = 0;
     track.number = thread;
     return track;
 }
@@ -333,20 +368,9 @@ static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const c
     trace->sink.format->begin_event(&trace->sink, &event);
 }
 
-/* Begins an instant on a track of the device. */
-static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
-                              uint64_t ns) {
-    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, NULL);
-}
-
-/* Writes an instant: how many of something are not shown as they are, and what to do. */
-static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
-                             uint64_t ns, const char *what, uint64_t count, const char *remedy) {
-    const zt__trace_format *format = trace->sink.format;
-    zt__begin_instant(trace, name, category, track, ns);
-    format->add_number(&trace->sink, what, (double)count);
-    format->add_text(&trace->sink, "remedy", remedy);
-    format->end_event(&trace->sink);
+/* Returns the number of the flow to the first phase on a device. The flows to regions come before. */
+static uint32_t zt__flow_to_phases(const zt__trace *trace, uint32_t device) {
+    return trace->span_count + 1 + (device - 1) * trace->phases[0].count;
 }
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
@@ -385,7 +409,7 @@ static int zt__make_slices(zt__trace *trace) {
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
     trace->slices = (zt__host_slice *)zt__allocate(
-        allocator, trace->span_count + (size_t)trace->phases.count + (size_t)(end - first) + 1,
+        allocator, trace->span_count + (size_t)trace->phases[0].count + (size_t)(end - first) + 1,
         sizeof *trace->slices);
     if (!trace->slices) {
         return 0;
@@ -432,8 +456,8 @@ static int zt__make_slices(zt__trace *trace) {
     }
 #endif
     now = zt__now_ns(); /* all that is shown has ended before */
-    for (i = 0; i < trace->phases.count; i++) {
-        const zt__traced_phase *phase = &trace->phases.phases[i];
+    for (i = 0; i < trace->phases[0].count; i++) {
+        const zt__traced_phase *phase = &trace->phases[0].phases[i];
         zt__host_slice *slice = &trace->slices[trace->slice_count++];
         slice->kind = ZT__SLICE_PHASE;
         slice->phase = i;
@@ -534,8 +558,8 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
     error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
     zt__begin_trace_event(trace, ZT__TRACE_REGION, zt__record_at(trace->profiler, sample->region)->name,
-                          "region", zt__device_track(trace->tracks[span->track].number), sample->begin_ns,
-                          sample->end_ns, span);
+                          "region", zt__device_track(span->device, trace->tracks[span->track].number),
+                          sample->begin_ns, sample->end_ns, span);
     if (zt__is_finite(span->figures[0])) {
         format->add_number(sink, "GPU time [ns]", span->figures[0]);
     }
@@ -565,25 +589,30 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
     format->end_event(sink);
 }
 
-/* Writes the regions in the order of their begins. */
-static void zt__write_regions(zt__trace *trace) {
+/* Writes the regions of a device in the order of their begins. */
+static void zt__write_regions(zt__trace *trace, uint32_t device) {
     const zt__trace_format *format = trace->sink.format;
-    int has_counters = format->counts_regions && trace->columns.count > 0;
+    int has_counters = format->counts_regions && trace->columns.count > 0, is_first = 1;
     uint64_t end_ns = 0; /* the last so far */
     char name[256];
     uint32_t i;
-    format->begin_sequence(&trace->sink, zt__device_track(0));
+    format->begin_sequence(&trace->sink, zt__device_track(device, 0));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        format->begin_queue(&trace->sink, zt__device_track(track->number),
-                            zt__name_list_track(track, name, sizeof name));
+        if (track->device == device) {
+            format->begin_queue(&trace->sink, zt__device_track(device, track->number),
+                                zt__name_list_track(track, name, sizeof name));
+        }
     }
     if (has_counters) {
         zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
-        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
+        if (span->device != device) {
+            continue;
+        }
+        if (has_counters && !is_first && span->sample.begin_ns > end_ns) {
             zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
@@ -591,14 +620,15 @@ static void zt__write_regions(zt__trace *trace) {
             zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
+        is_first = 0;
     }
-    if (has_counters && trace->span_count) {
+    if (has_counters && !is_first) {
         zt__count_pause(trace, end_ns);
     }
 }
 
-/* Writes what is missing on the device, at the time when it was submitted. */
-static void zt__write_missing_samples(zt__trace *trace) {
+/* Writes what is missing on a device, at the time when it was submitted. */
+static void zt__write_missing_samples(zt__trace *trace, uint32_t device) {
     const zt__trace_format *format = trace->sink.format;
     char name[256];
     uint32_t i;
@@ -607,245 +637,60 @@ static void zt__write_missing_samples(zt__trace *trace) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
+        if (zt__device_of(missing->path) != device) {
+            continue;
+        }
         snprintf(name, sizeof name, "%s: %.200s",
                  is_uncertain                           ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
                                                         : "dropped",
                  missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
         free(demangled);
-        zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
+        zt__begin_instant(&trace->sink, name, "missing", zt__device_track(device, track ? track->number : 0),
+                          missing->since_ns);
         format->add_text(&trace->sink, "cause",
                          is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
         format->add_number(&trace->sink, "samples", (double)missing->count);
         format->end_event(&trace->sink);
     }
-    if (trace->replaced && trace->span_count) {
-        zt__write_remark(trace, "earlier samples are not kept", "missing", 0,
+    if (trace->replaced && trace->span_count && device == 1) {
+        zt__write_remark(&trace->sink, "earlier samples are not kept", "missing", zt__device_track(device, 0),
                          trace->by_time[0]->sample.begin_ns, "samples", trace->replaced,
                          "raise config.timeline");
     }
 }
 
-/* Writes what the device has done: the names of tracks, phases, the regions, and what is missing. */
-static void zt__write_device(zt__trace *trace) {
+/* Writes what a device has done: the names of tracks, phases, the regions, what is missing, power and memory. */
+static void zt__write_device(zt__trace *trace, uint32_t device) {
+    const zt__joined_device *joined =
+        trace->profiler->joined ? &trace->profiler->joined->devices[device - 1] : NULL;
+    zt_profiler *reader = joined ? joined->power : trace->profiler;
+#ifdef ZETOOLS_TRACER
+    zt_profiler *watcher = joined ? joined->memory : trace->profiler;
+#endif
+    const zt__traced_phases *phases = &trace->phases[device - 1];
     char name[256];
     uint32_t i;
-    trace->sink.format->name_track(&trace->sink, zt__device_track(0), trace->profiler->device_name);
-    zt__write_phases_of_device(&trace->sink, &trace->phases, trace->span_count + 1);
+    trace->sink.format->name_track(&trace->sink, zt__device_track(device, 0),
+                                   joined ? joined->name : trace->profiler->device_name);
+    zt__write_phases_of_device(&trace->sink, device, phases, zt__flow_to_phases(trace, device));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        trace->sink.format->name_track(&trace->sink, zt__device_track(track->number),
-                                       zt__name_list_track(track, name, sizeof name));
-    }
-    zt__write_regions(trace);
-    zt__write_missing_samples(trace);
-}
-
-/* ---- streams --------------------------------------------------------------------------------------------- */
-
-/* A copy of the rows of a stream, with the chosen figures. */
-typedef struct zt__traced_rows {
-    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
-    uint32_t metric_count;
-    double *means; /* of each metric, over so many rows */
-    uint64_t *counts;
-    zt__kept_row *rows;
-    double *figures; /* of each row */
-    uint64_t *last;  /* of each column, the bits of the value that was written last */
-    uint32_t count;
-    zt__trace_columns columns;
-} zt__traced_rows;
-
-/* Called with each kept row of a stream, while its mutex is locked. */
-typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
-
-static void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
-    uint64_t next = rows->first, oldest;
-    while (next < rows->end) {
-        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (next = next > oldest ? next : oldest; next < until; next++) {
-            size_t place = (size_t)(next % data->row_capacity);
-            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
-        }
-        zt__unlock(&data->mutex);
-    }
-}
-
-static void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    uint32_t i;
-    (void)row;
-    for (i = 0; i < rows->metric_count; i++) {
-        if (zt__is_finite(values[i])) {
-            rows->means[i] += values[i];
-            rows->counts[i]++;
+        if (track->device == device) {
+            trace->sink.format->name_track(&trace->sink, zt__device_track(device, track->number),
+                                           zt__name_list_track(track, name, sizeof name));
         }
     }
-}
-
-static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
-    rows->rows[rows->count] = *row;
-    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
-                        rows->figures + (size_t)rows->count * rows->columns.count);
-    rows->count++;
-}
-
-/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
-   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
-   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
-   a compiler. */
-static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint32_t columns = rows->columns.count, changes = 0, i, c;
-    for (c = 0; c < columns; c++) {
-        rows->last[c] = none;
+    zt__write_regions(trace, device);
+    zt__write_missing_samples(trace, device);
+    if (reader) {
+        zt__write_power(&trace->sink, reader, device);
     }
-    for (i = 0; i <= rows->count; i++) {
-        int is_end = i == rows->count; /* the last value lasts until the end of its row */
-        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
-        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
-        for (c = 0; c < columns; c++) {
-            double value = figures[c];
-            uint64_t rounded;
-            memcpy(&rounded, &value, sizeof rounded);
-            rounded = (rounded + half) & ~(half * 2 - 1);
-            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
-                continue;
-            }
-            rows->last[c] = rounded;
-            changes++;
-            if (sink) {
-                memcpy(&value, &rounded, sizeof value);
-                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
-                                            ZT__COUNTER_DIGITS);
-            }
-        }
+#ifdef ZETOOLS_TRACER
+    if (watcher) {
+        zt__write_memory_counters(&trace->sink, watcher, device);
     }
-    return changes;
-}
-
-/* Merges each two rows that follow each other, into one with the means over their time. */
-static void zt__merge_rows(zt__traced_rows *rows) {
-    uint32_t columns = rows->columns.count, from, to = 0, c;
-    for (from = 0; from < rows->count; from++, to++) {
-        double *figures = rows->figures + (size_t)to * columns;
-        zt__kept_row row = rows->rows[from];
-        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
-        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
-            const double *others = rows->figures + (size_t)++from * columns;
-            double length = (double)(row.end_ns - row.begin_ns);
-            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
-            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
-            row.end_ns = rows->rows[from].end_ns;
-            for (c = 0; c < columns; c++) {
-                if (!zt__is_finite(figures[c])) {
-                    figures[c] = others[c];
-                } else if (zt__is_finite(others[c])) {
-                    figures[c] += (others[c] - figures[c]) * share;
-                }
-            }
-        }
-        rows->rows[to] = row;
-    }
-    rows->count = to;
-}
-
-/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. Returns 0 without memory. */
-static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
-                            uint32_t track) {
-    const zt_allocator *allocator = &trace->profiler->config.allocator;
-    const zt__trace_format *format = trace->sink.format;
-    uint64_t merged = 1, period_ns = data->period_ns;
-    uint32_t metrics = data->group.metric_count, before, i;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    zt__traced_rows rows;
-    zt__mean_table table;
-    int has_memory;
-    memset(&rows, 0, sizeof rows);
-    rows.metric_count = metrics;
-    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
-    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
-    zt__get_kept_rows(data, &rows.first, &rows.end);
-    has_memory = rows.means && rows.counts;
-    if (has_memory) {
-        zt__visit_rows(data, zt__add_to_means, &rows);
-        for (i = 0; i < metrics; i++) {
-            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
-        }
-        table.means = rows.means;
-        table.stride = metrics;
-        table.region_count = 1;
-        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
-                                              &rows.columns);
-    }
-    if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
-        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
-        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
-        has_memory = rows.rows && rows.figures && rows.last;
-    }
-    if (has_memory) {
-        zt__visit_rows(data, zt__copy_row, &rows);
-    }
-
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    if (rows.count > 0) {
-        format->name_track(&trace->sink, zt__device_track(track), name);
-        format->begin_sequence(&trace->sink, zt__device_track(track));
-    }
-    if (rows.count > 0 && rows.first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
-                         rows.first, "raise zt_stream_config.timeline_rows");
-    }
-    for (i = 0; i < rows.count; i++) {
-        const zt__kept_row *row = &rows.rows[i];
-        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", zt__device_track(track), begin_ns,
-                                  end_ns, NULL);
-            if (periods > 1) {
-                format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
-            }
-            format->end_event(&trace->sink);
-            format->end_slice(&trace->sink, end_ns);
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            format->end_event(&trace->sink);
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            format->end_event(&trace->sink);
-        }
-    }
-    before = UINT32_MAX;
-    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
-        before = rows.count; /* it stays if there is a gap before each row */
-        zt__merge_rows(&rows);
-        merged *= rows.count < before ? 2 : 1;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    if (rows.count > 0) {
-        zt__declare_columns(&trace->sink, name, "", &rows.columns);
-        zt__write_changes(&trace->sink, &rows);
-    }
-    zt__free(allocator, rows.means);
-    zt__free(allocator, rows.counts);
-    zt__free(allocator, rows.rows);
-    zt__free(allocator, rows.figures);
-    zt__free(allocator, rows.last);
-    zt__free(allocator, rows.columns.columns);
-    return has_memory;
+#endif
 }
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
@@ -869,7 +714,7 @@ static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
     static const char *const categories[] = {"phase", "submit", "submit", "call"}; /* by kind */
     const zt__trace_format *format = trace->sink.format;
     const zt__traced_phase *phase =
-        slice->kind == ZT__SLICE_PHASE ? &trace->phases.phases[slice->phase] : NULL;
+        slice->kind == ZT__SLICE_PHASE ? &trace->phases[0].phases[slice->phase] : NULL;
     int is_submission = slice->kind == ZT__SLICE_EXECUTE || slice->kind == ZT__SLICE_APPEND;
     const char *name = slice->kind == ZT__SLICE_EXECUTE ? "execute lists" : slice->name;
     char append[256], *demangled;
@@ -887,8 +732,10 @@ static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
     if (phase && phase->is_open) {
         format->add_flag(&trace->sink, "open");
     }
-    if (phase && phase->samples > 0) {
-        format->begin_flow(&trace->sink, trace->span_count + slice->phase + 1, 0);
+    for (i = 1; i <= trace->device_count && phase; i++) {
+        if (trace->phases[i - 1].phases[slice->phase].samples > 0) {
+            format->begin_flow(&trace->sink, zt__flow_to_phases(trace, i) + slice->phase, 0);
+        }
     }
     for (i = is_submission ? slice->first_span : UINT32_MAX; i != UINT32_MAX; i = trace->spans[i].next) {
         format->begin_flow(&trace->sink, i + 1, 1);
@@ -925,6 +772,13 @@ static void zt__write_program(zt__trace *trace) {
     zt__end_slices(trace, trace->slice_count);
 }
 
+/* Returns the number of the device whose streams are shown: that of the profiler that reports. */
+static uint32_t zt__device_of_streams(const zt_profiler *profiler) {
+    return profiler->joined && profiler->joined->first_device < profiler->joined->device_count
+               ? profiler->joined->first_device + 1
+               : 1;
+}
+
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -932,34 +786,41 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory, is_complete;
-    uint32_t streams = 0, track;
+    uint32_t streams = 0, i;
+    zt__trace_track track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
     trace.sink.document = document;
+    trace.device_count = zt__count_devices(profiler);
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();
-    trace.sink.device =
-        trace.sink.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
+    trace.sink.first_device = profiler->id % ZT__MAX_PROFILERS;
     zt__relate_clocks(profiler, 1);
     has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
                  zt__make_slices(&trace);
     has_memory = format->begin(&trace.sink) && has_memory;
     if (has_memory) {
         zt__write_program(&trace);
-        zt__write_device(&trace);
-        zt__write_power(&trace.sink);
-#ifdef ZETOOLS_TRACER
-        zt__write_memory_counters(&trace.sink);
-#endif
+        for (i = 1; i <= trace.device_count; i++) {
+            zt__write_device(&trace, i);
+        }
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
-    track = trace.phases.track_count + trace.track_count;
+    track = zt__device_track(1, 0);
+    if (has_memory && streams > 0) { /* behind the tracks of lists */
+        track.device = zt__device_of_streams(profiler);
+        track.number = trace.phases[track.device - 1].track_count;
+        for (i = 0; i < trace.track_count; i++) {
+            track.number += trace.tracks[i].device == track.device;
+        }
+    }
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
-        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
-                                      ++track);
+        track.number++;
+        has_memory = zt__write_stream(&trace.sink, data, streams > 1,
+                                      ZT__COUNTER_EVENTS / (streams ? streams : 1), track);
     }
     is_complete = format->end(&trace.sink);
     zt__free(allocator, trace.columns.columns);
@@ -968,7 +829,10 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
-    zt__free_phases(profiler, &trace.phases);
+    for (i = 0; i < trace.device_count && trace.phases; i++) {
+        zt__free_phases(profiler, &trace.phases[i]);
+    }
+    zt__free(allocator, trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
     document->out_of_memory = !has_memory || !is_complete;

@@ -56,18 +56,18 @@ static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
     sink->format->declare_counters(sink, &counters);
 }
 
-ZT__PRIVATE void zt__write_power(zt__trace_sink *sink) {
-    const zt_power_info info = zt__get_power_info(sink->profiler);
-    zt__trace_track device = {1, 0};
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink, zt_profiler *reader, uint32_t number) {
+    const zt_power_info info = zt__get_power_info(reader);
+    zt__trace_track device = {number, 0};
     zt__power_step step, before;
     zt__power_labels labels;
     uint32_t i, reason;
-    if (!zt__copy_power_step(sink->profiler, 0, &before)) {
+    if (!zt__copy_power_step(reader, 0, &before)) {
         return;
     }
     sink->format->begin_sequence(sink, device);
     zt__declare_power(sink, &labels);
-    for (i = 1; zt__copy_power_step(sink->profiler, i, &step); i++) {
+    for (i = 1; zt__copy_power_step(reader, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
         double throttled_by[ZT_THROTTLE_REASONS];
         zt__power_sums sums = step.sums;
@@ -93,23 +93,22 @@ static const char *zt__memory_label(const void *labels, uint32_t index) {
     return ((const char *const *)labels)[index];
 }
 
-ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink, zt_profiler *watcher, uint32_t number) {
     static const char *const labels[] = {"device memory [bytes]", "host memory [bytes]"};
     const zt__trace_counters counters = {ZT__COUNTERS_OF_MEMORY, "memory", "",
                                          zt__memory_label,       labels,   ZT__COUNT_OF(labels)};
-    const zt__trace_track device = {1, 0};
+    const zt__trace_track device = {number, 0};
     uint64_t first, end, i, several, host_bytes = 0;
     zt__memory_change change, highest;
     memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(sink->profiler, &first, &end);
+    zt__get_kept_changes(watcher, &first, &end);
     several = 1 + (end - first) / ZT__COUNTER_EVENTS;
     if (first < end) {
         sink->format->begin_sequence(sink, device);
         sink->format->declare_counters(sink, &counters);
     }
     for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(sink->profiler, i, &change) &&
-            (!highest.ns || change.bytes >= highest.bytes)) {
+        if (zt__copy_kept_change(watcher, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
         if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {

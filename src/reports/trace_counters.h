@@ -12,11 +12,11 @@ enum {
 };
 
 /* Writes what was read with config.power. A value holds from one step to the next. */
-ZT__PRIVATE void zt__write_power(zt__trace_sink *sink);
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink, zt_profiler *reader, uint32_t number);
 
 #ifdef ZETOOLS_TRACER
 
 /* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
    them, but the last, which stands alone. */
-ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink);
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink, zt_profiler *watcher, uint32_t number);
 #endif

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/programs.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
@@ -12,6 +13,13 @@
 #include "reports/run_facts.h"
 #include "reports/trace_sink.h"
 #include "results/results.h"
+
+/* Returns the number of the process that stands for a device. */
+static long zt__process_of_device(const zt__trace_sink *sink, uint32_t device) {
+    enum { SYSTEM_NUMBERS = 1 << 22 }; /* the system's numbers of processes are lower */
+    return sink->program +
+           (1 + (long)((sink->first_device + device - 1) % ZT__MAX_PROFILERS)) * SYSTEM_NUMBERS;
+}
 
 /* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
    type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
@@ -23,7 +31,8 @@ static void zt__begin_json_event(zt__trace_sink *sink, const char *phase, const 
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
     zt__write_json_string(writer, zt__show_name(name, &demangled));
     free(demangled);
-    zt__print(writer, ",\"pid\":%ld", track.is_device ? sink->device : sink->program);
+    zt__print(writer, ",\"pid\":%ld",
+              track.device ? zt__process_of_device(sink, track.device) : sink->program);
     if (*phase != 'C') { /* counters are of a process */
         zt__print(writer, ",\"tid\":%u", (unsigned)track.number);
     }
@@ -61,16 +70,15 @@ static void zt__name_json_track(zt__trace_sink *sink, zt__trace_track track, con
     zt__write_text(sink->writer, ",\"args\":{");
     zt__write_json_text(sink->writer, "name", name);
     zt__write_text(sink->writer, "}}");
-    if (is_process || track.is_device) { /* threads are in the order of their numbers */
+    if (is_process || track.device) { /* threads are in the order of their numbers */
         zt__begin_json_event(sink, "M", is_process ? "process_sort_index" : "thread_sort_index", track);
         zt__print(sink->writer, ",\"args\":{\"sort_index\":%u}}",
-                  is_process ? (unsigned)track.is_device : (unsigned)track.number);
+                  is_process ? (unsigned)track.device : (unsigned)track.number);
     }
 }
 
 static void zt__begin_json_sequence(zt__trace_sink *sink, zt__trace_track track) {
-    (void)sink;
-    (void)track;
+    sink->sequence = track;
 }
 
 static void zt__begin_json_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
@@ -178,7 +186,7 @@ static void zt__declare_json_counters(zt__trace_sink *sink, const zt__trace_coun
 
 static void zt__write_json_counter(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value,
                                    int digits) {
-    zt__trace_track device = {1, 0};
+    zt__trace_track device = {sink->sequence.device, 0};
     zt__begin_json_event(sink, "C", sink->counters.label_at(sink->counters.labels, counter), device);
     zt__write_event_time(sink->writer, "ts", ns);
     zt__write_text(sink->writer, ",\"args\":{\"value\":");

@@ -46,8 +46,10 @@ ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases
     uint64_t i, room = 0, ended = 0, open = 0, written = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
-        zt__prepare_phase(profiler);
-        zt__current_entry(profiler); /* adds those of this thread */
+        if (!profiler->joined) { /* else it was done for those that are joined */
+            zt__prepare_phase(profiler);
+            zt__current_entry(profiler); /* adds those of this thread */
+        }
         written = timeline->phases_written;
         ended = written - zt__oldest_kept(written, timeline->capacity);
         open = profiler->entries.count;
@@ -206,16 +208,16 @@ static void zt__end_phases(zt__trace_sink *sink, const zt__traced_phases *phases
     }
 }
 
-ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
-                                            uint32_t first_flow) {
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, uint32_t device,
+                                            const zt__traced_phases *phases, uint32_t first_flow) {
     const zt__trace_format *format = sink->format;
     char name[48] = "phases";
     uint32_t i, innermost = UINT32_MAX;
-    zt__trace_track track = {1, 0};
+    zt__trace_track track = {device, 0};
     for (i = 0; i < phases->on_device_count; i++) {
         const zt__traced_phase *phase = phases->on_device[i];
         uint32_t index = (uint32_t)(phase - phases->phases);
-        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {1, phase->track + 1},
+        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {device, phase->track + 1},
                                  phase->begin_ns, phase->end_ns, 0,       NULL};
         if (event.track.number != track.number) {
             zt__end_phases(sink, phases, innermost, UINT32_MAX);

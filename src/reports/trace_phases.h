@@ -42,7 +42,7 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
 
 /* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
    `first_flow`, and so on. */
-ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
-                                            uint32_t first_flow);
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, uint32_t device,
+                                            const zt__traced_phases *phases, uint32_t first_flow);
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);

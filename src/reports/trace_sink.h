@@ -10,10 +10,10 @@
 
 typedef enum zt__trace_kind { ZT__TRACE_SLICE, ZT__TRACE_REGION, ZT__TRACE_INSTANT } zt__trace_kind;
 
-/* A track of the program is a thread, by its number in the system. Tracks of the device count from 1. Track 0 is the
+/* A track of the program is a thread, by its number in the system. Tracks of a device count from 1. Track 0 is the
    program or the device itself. */
 typedef struct zt__trace_track {
-    int is_device;
+    uint32_t device; /* its number, from 1; 0: the program */
     uint32_t number;
 } zt__trace_track;
 
@@ -51,7 +51,9 @@ typedef struct zt__trace_sink {
     const struct zt__document *document;
     zt_profiler *profiler;
     zt__writer *writer;
-    long program, device; /* numbers of the two processes */
+    long program;             /* the number of the process */
+    uint32_t first_device;    /* from 0: of the first device, among those of all traces of the process */
+    zt__trace_track sequence; /* that was begun last */
     zt__trace_counters counters;
     zt__trace_event event; /* that was begun last */
     int is_open, has_arguments;

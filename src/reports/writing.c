@@ -16,6 +16,7 @@
 #include "reports/csv.h"
 #include "reports/facts.h"
 #include "reports/folded.h"
+#include "reports/joining.h"
 #include "reports/json.h"
 #include "reports/openmetrics.h"
 #include "reports/page.h"
@@ -121,7 +122,7 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
     const char *call = write == zt__write_to_file ? "zt_report" : "zt_write";
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    zt_profiler *locked = zt__mutable(profiler);
+    zt_profiler *locked;
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t size;
@@ -142,10 +143,15 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
+    locked = zt__join_profilers(zt__mutable(profiler), call, &result);
+    if (!locked) {
+        return result;
+    }
     zt__finish_power(locked);
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
+        zt__free_joined(locked);
         return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
@@ -154,14 +160,14 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
     document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+        (zt_stats *)zt__allocate(allocator, locked->layout.column_count, sizeof *document->stats);
     document->out_of_memory =
         !document->stats || !zt__read_nesting(document, !is_of_samples && format != ZT_FORMAT_OPENMETRICS);
     if (document->has_phases && !is_of_samples) {
         document->out_of_memory |= !zt__measure_busy_phases(locked, &document->busy_phases);
     }
 #ifdef ZETOOLS_TRACER
-    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS) {
+    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS && !locked->joined) {
         zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
@@ -183,6 +189,7 @@ static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, i
     zt__free(allocator, document->busy_phases.paths);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
+    zt__free_joined(locked);
     errno = reason; /* which the allocator may have changed */
     return result;
 }
@@ -267,18 +274,23 @@ static ze_result_t zt__write_report(const void *content, FILE *file) {
 
 /* Writes what zt_pack packs. */
 static ze_result_t zt__write_packed(const void *content, FILE *file) {
-    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler);
+    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler), *shown;
     ze_result_t result;
     uint8_t *bytes;
     size_t size;
     int reason;
     zt__finish_power(profiler);
-    result = zt__pack(profiler, "zt_report", &bytes, &size);
+    shown = zt__join_profilers(profiler, "zt_report", &result);
+    if (!shown) {
+        return result;
+    }
+    result = zt__pack(shown, "zt_report", &bytes, &size);
     if (result == ZE_RESULT_SUCCESS && zt__write_to_file(bytes, size, file) != 0) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
     reason = errno;
     zt__free(&profiler->config.allocator, bytes);
+    zt__free_joined(shown);
     errno = reason; /* which the allocator may have changed */
     return result;
 }
@@ -294,7 +306,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
-    zt__collect_ready(zt__mutable(profiler));
+    zt__collect_reported(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);

@@ -28,14 +28,16 @@ typedef struct zt__merged_path {
     zt__path from;
 } zt__merged_path;
 
-/* Copies kept samples to a layout that may keep other columns. Those that were not kept are NaN. */
+/* Copies kept samples to a layout that may keep other columns, or have them elsewhere. Those that were not kept are
+   NaN. */
 static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, const zt__sample_layout *layout,
-                             const float *rows, uint32_t count) {
+                             const float *rows, uint32_t count, const uint32_t *columns) {
     uint32_t i, k, place;
     for (i = 0; i < count; i++) {
         for (k = 0; k < to_layout->kept_count; k++) {
             for (place = 0; place < layout->kept_count; place++) {
-                if (layout->kept_columns[place] == to_layout->kept_columns[k]) {
+                uint32_t column = layout->kept_columns[place];
+                if ((columns ? columns[column] : column) == to_layout->kept_columns[k]) {
                     break;
                 }
             }
@@ -45,11 +47,10 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`,
-   which is of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
-static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
-                               const zt__sample_layout *layout, const zt__statistics *statistics,
-                               zt__statistics *copied) {
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
+                                    const zt__sample_layout *layout, const zt__statistics *statistics,
+                                    const uint32_t *columns, zt__statistics *copied) {
+    uint32_t i;
     const zt_allocator *allocator = &into->config.allocator;
     uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
     copied->count = statistics->count;
@@ -65,8 +66,10 @@ static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_la
     if (!copied->moments || !copied->rows) {
         return 0;
     }
-    memcpy(copied->moments, statistics->moments, to_layout->column_count * sizeof *copied->moments);
-    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept);
+    for (i = 0; i < layout->column_count; i++) {
+        copied->moments[columns ? columns[i] : i] = statistics->moments[i];
+    }
+    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept, columns);
     /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
     return zt__reserve_samples(allocator, &into->mutex, to_layout, to, statistics->count) &&
            to->capacity >= (rows < limit ? rows : limit);
@@ -79,10 +82,10 @@ static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *fro
     copy->bytes = path->bytes;
     copy->bytes_ns = path->bytes_ns;
     copy->launch_error_ns = path->launch_error_ns;
-    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics,
+    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics, NULL,
                                &copy->statistics) &&
            zt__copy_statistics(into, &into->entry_layout, &to->entries, &from->entry_layout, &path->entries,
-                               &copy->entries);
+                               NULL, &copy->entries);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -99,8 +102,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
-static void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
+ZT__PRIVATE void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
     zt_memory_info *to = &into->memory_info;
     to->is_watched |= info->is_watched;
     to->allocations += info->allocations;
@@ -264,9 +266,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are locked in the order of their addresses, so that two
-       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
-       thread holds that of `from` already. */
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are
+       locked in the order of their addresses, so that two threads that merge in opposite directions do not wait for
+       each other. Inside a sample function, this thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
     first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
     second = first == into ? source : into;

@@ -8,6 +8,7 @@
 #include "base/platform.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "results/timeline.h"
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
@@ -133,14 +134,57 @@ static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once 
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
+/* What ran on a device in a part of the time of all. */
+typedef struct zt__device_cover {
+    double both_ns; /* kernels and copies at once */
+    double outermost_ns, covered_ns, at_once_ns;
+} zt__device_cover;
+
+/* Measures what ran on a device, by the number that its paths have; 0: there is one. */
+static zt__device_cover zt__cover_device(zt__intervals *intervals, uint32_t device, uint64_t begin_ns,
+                                         zt__at_once *paths, uint32_t path_count) {
+    zt__cover kernels, copies, either, outermost; /* the third is of kernels and copies */
+    zt__device_cover cover;
+    zt__sweep sweep;
+    size_t i;
+    memset(&sweep, 0, sizeof sweep);
+    memset(&outermost, 0, sizeof outermost);
+    outermost.until_ns = begin_ns;
+    kernels = copies = either = outermost;
+    for (i = 0; i < intervals->count; i++) {
+        zt__interval *interval = &intervals->of_samples[i];
+        if (interval->end_ns < begin_ns || interval->path->device != device) {
+            continue;
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
+    }
+    cover.both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+    cover.outermost_ns = sweep.sum_ns;
+    cover.covered_ns = (double)outermost.covered_ns;
+    cover.at_once_ns = sweep.at_once_ns;
+    return cover;
+}
+
+/* Of several devices, span, busy and idle times are of all together: one of them is busy. What runs at once does so on one
+   device, and these times are added up. */
 ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
                                      uint32_t path_count) {
     zt_overlap *overlap = &coverage->overlap;
-    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
-    zt__cover outermost;
+    zt__cover all, innermost, kernels, copies;
     zt__intervals intervals;
-    zt__sweep sweep;
+    zt__device_cover sum;
     uint64_t begin_ns = 0, end_ns = 0;
+    uint32_t device, last_device;
     size_t i;
     int has_memory;
     memset(coverage, 0, sizeof *coverage);
@@ -158,11 +202,10 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
-    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = outermost = all;
+    innermost = kernels = copies = all;
     for (i = 0; i < intervals.count; i++) {
-        zt__interval *interval = &intervals.of_samples[i];
+        const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -174,15 +217,16 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         }
         if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
-            zt__extend_cover(&either, interval);
         }
-        if (interval->is_outermost) {
-            if (interval->begin_ns < begin_ns) { /* as the time begins then */
-                interval->begin_ns = interval->beside_ns = begin_ns;
-            }
-            zt__extend_cover(&outermost, interval);
-            zt__add_to_sweep(&sweep, interval, paths, path_count);
-        }
+    }
+    memset(&sum, 0, sizeof sum);
+    last_device = zt__count_devices(profiler);
+    for (device = last_device > 1 ? 1 : 0; device <= (last_device > 1 ? last_device : 0); device++) {
+        zt__device_cover cover = zt__cover_device(&intervals, device, begin_ns, paths, path_count);
+        sum.both_ns += cover.both_ns;
+        sum.outermost_ns += cover.outermost_ns;
+        sum.covered_ns += cover.covered_ns;
+        sum.at_once_ns += cover.at_once_ns;
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -190,15 +234,15 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
         overlap->span_ns = (double)(end_ns - begin_ns);
     }
     if (overlap->samples > 0 && !overlap->missing) {
-        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->busy_ns = (double)(kernels.count + copies.count > 0 ? innermost : all).covered_ns;
         overlap->kernel_ns = (double)kernels.covered_ns;
         overlap->copy_ns = (double)copies.covered_ns;
-        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->both_ns = sum.both_ns;
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
-        overlap->at_once_ns = sweep.at_once_ns;
-        coverage->outermost_ns = sweep.sum_ns;
-        coverage->covered_ns = (double)outermost.covered_ns;
-        if (overlap->samples > 1 && end_ns > begin_ns) {
+        overlap->at_once_ns = sum.at_once_ns;
+        coverage->outermost_ns = sum.outermost_ns;
+        coverage->covered_ns = sum.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns && last_device == 1) {
             coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
         }
     }

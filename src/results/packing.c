@@ -521,7 +521,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+        /* A device may be around all phases. */
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
                                                             zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;

@@ -89,7 +89,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__clock_pair pair;
     int due;
-    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
+    if (!timeline || !timeline->clock.device || zt__is_device_lost(&profiler->diagnostics)) {
         return;
     }
     zt__lock(&profiler->mutex);
@@ -300,7 +300,7 @@ ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first
         zt__lock(&profiler->mutex);
         *end = timeline->written;
         *first = zt__oldest_sample(timeline);
-        replaced = *first - timeline->first;
+        replaced = *first - timeline->first + timeline->replaced_before;
         zt__unlock(&profiler->mutex);
     }
     return replaced;

@@ -91,6 +91,7 @@ typedef struct zt__timeline {
     uint32_t capacity;
     uint64_t written;           /* ever */
     uint64_t first;             /* the oldest since zt_clear */
+    uint64_t replaced_before;   /* samples that those of which this is made had replaced by newer ones */
     uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */

@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "results/results.h"
 
 enum {
@@ -505,9 +506,19 @@ ZT__PRIVATE void zt__finish_power(zt_profiler *profiler) {
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+/* Returns the profiler that has read what reports of another show. NULL: none. */
+static zt_profiler *zt__read_power_of(const zt_profiler *profiler) {
+    return profiler && profiler->joined ? profiler->joined->power : zt__mutable(profiler);
+}
+
+ZT__PRIVATE int zt__has_power(const zt_profiler *profiler) {
+    const zt_profiler *reader = zt__read_power_of(profiler);
+    return reader && reader->power;
+}
+
 ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__power *power = profiler ? profiler->power : NULL;
+    zt_profiler *locked = zt__read_power_of(profiler);
+    const zt__power *power = locked ? locked->power : NULL;
     zt__power_sums sums;
     zt_power_info info;
     memset(&info, 0, sizeof info);

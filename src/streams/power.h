@@ -68,6 +68,9 @@ ZT__PRIVATE void zt__update_power(zt_profiler *profiler);
 /* The same, and then extrapolates the energy of phases that have ended since the last step. For reports. */
 ZT__PRIVATE void zt__finish_power(zt_profiler *profiler);
 
+/* Returns whether energy, clock and temperature are read. */
+ZT__PRIVATE int zt__has_power(const zt_profiler *profiler);
+
 /* Returns what was read since zt_open. */
 ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler);
 

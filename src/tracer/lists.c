@@ -11,6 +11,7 @@
 #include "modules/loaded.h"
 #include "regions/profiler.h"
 #include "regions/regions.h"
+#include "regions/reporting.h"
 #include "results/timeline.h"
 #include "tracer/events.h"
 #include "tracer/memory_use.h"
@@ -71,10 +72,20 @@ static zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_handle_
     return NULL;
 }
 
+/* Returns the profiler of zt_auto that reports for all others: the first one. NULL: there is none yet. */
+static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    while (device && !device->profiler) {
+        device = zt__load(&device->next);
+    }
+    return device ? device->profiler : NULL;
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
+    zt_profiler *first;
     ze_result_t result;
     int is_stopping;
     if (found || !tracer->automatic ||
@@ -89,7 +100,13 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__unlock_timed(&tracer->opening);
         return found;
     }
+    first = zt__find_reporter(tracer);
     result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler && first && !zt__join_reporting(profiler, first)) {
+        result = zt__report_no_memory(NULL, "zt_auto", "the report of several profilers");
+        zt_close(profiler);
+        profiler = NULL;
+    }
     if (profiler) {
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);

@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 #include "results/timeline.h"
 
 #ifdef ZETOOLS_TRACER
@@ -165,6 +166,9 @@ ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {
 
 ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
     int is_watched;
+    if (profiler->joined) {
+        return profiler->joined->watches_memory;
+    }
     zt__lock(&profiler->mutex);
     is_watched = profiler->memory && profiler->memory->is_watched;
     zt__unlock(&profiler->mutex);

@@ -143,7 +143,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     while (device && !device->profiler) {
         device = zt__load(&device->next);
     }
-    return device && device->profiler == profiler ? zt__get_call_count(profiler) : 0;
+    return profiler->joined || (device && device->profiler == profiler) ? zt__get_call_count(profiler) : 0;
 }
 
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {

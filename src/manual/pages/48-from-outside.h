@@ -15,7 +15,7 @@
        comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
        and its tracing layer is off, where the loader can switch it off.
 
-       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows at once. If
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
        signal.
 

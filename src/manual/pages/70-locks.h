@@ -6,6 +6,8 @@
 
        timed mutex                   guards                                               held during
                                                                                           driver  callbacks
+       reporting, of profilers that  reading their results for a report, closing one      yes     yes
+       report together               of them
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
        reader, of power              reading energy, clock and temperature                yes     no
@@ -40,6 +42,9 @@
        - `beginning` comes before all others, `delivering` and `reading` before `session`, `opening` before the
          locks of the opened profiler and the mutex of the tracer. zt_merge locks two collectors, the one of the
          lower address first.
+       - `reporting` comes before the collectors. Who holds it waits for these with a deadline, so others wait for it
+         without one. A callback under a collector that writes a report of several profilers waits for it, too: a thread
+         that holds it gives the collector up in config.wait_timeout_ns.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.

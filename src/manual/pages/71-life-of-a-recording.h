@@ -71,5 +71,5 @@
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
-       zt__add_sample        adds it to the statistics of its path and of the phases that count it
+       zt__add_batch         adds the samples to the statistics of their paths and of the phases that count them
 */

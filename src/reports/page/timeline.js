@@ -40,9 +40,11 @@ const sortByBegin = (spans) => spans.sort((a, b) => a.begin - b.begin || b.end -
 /* Returns a row for each queue, in the order in which they were first used. Those that run least share one. */
 function rowsOfQueues(queues) {
     const counts = new Map();
-    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, spans}) => {
-        counts.set(kind, (counts.get(kind) || 0) + 1);
-        return rowOf(name || `${kind} ${counts.get(kind)}`, spansOf(spans));
+    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, device, spans}) => {
+        const numbered = `${device || ""}${kind}`;
+        counts.set(numbered, (counts.get(numbered) || 0) + 1);
+        const own = name || `${kind} ${counts.get(numbered)}`;
+        return rowOf(device ? `${device.split(":")[0]}, ${own}` : own, spansOf(spans));
     });
     const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);
     const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);
