@@ -44712,7 +44712,7 @@ static int zt__keep_text(const char **text) {
 
 /* Stores where the strings of the application are kept. */
 static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
-    const char **kept[] = {
+    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
@@ -49319,4 +49319,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 389ea0197206e469 */
+/* Joined from src/ by src/join.py: 5a5052a32c654295 */

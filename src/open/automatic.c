@@ -59,7 +59,7 @@ static int zt__keep_text(const char **text) {
 
 /* Stores where the strings of the application are kept. */
 static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
-    const char **kept[] = {
+    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
