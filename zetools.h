@@ -345,7 +345,7 @@
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO                  reports of zt_auto, likewise; "1": as configured; "off", "0" or "": nothing is traced
        ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
@@ -722,14 +722,16 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
-   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was
+   called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
    cannot be written, a message and the table go there, and zt_last_error has the message for functions that
    run at exit later. A report without a region is followed by what was seen and not measured: below a table
    on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format, or there is no such signal;
-   NOT_AVAILABLE if the signal is in use; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
+   NOT_AVAILABLE if the signal is in use, ignored or blocked, or no thread can be started; NOT_READY with a signal, if
+   a traced call was still in progress; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
    otherwise the result of zeInit, or as zt_trace_start.
    Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1644,8 +1646,9 @@ struct zt_comparison {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Compares two variants: takes their samples in turn, and computes the median of the ratios of
-   such pairs with its interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+/* Compares two variants: takes their samples in turn, and computes the median of the ratios of such pairs with its
+   interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`;
+   its precision is that of the ratio. No run has metrics.
    Returns as zt_bench.
    Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -2845,15 +2848,15 @@ ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to) {
 
 enum { ZT__DEFLATE_PLACES = 1 << 12 };
 
-/* Where bytes that may come again were seen last. */
+/* Where three bytes of each hash were seen last. */
 typedef struct zt__deflate_places {
-    uint32_t ends[ZT__DEFLATE_PLACES]; /* by a hash: the index behind the first of three bytes; 0: not seen */
+    uint32_t seen[ZT__DEFLATE_PLACES]; /* the index of the first of the three, plus 1; 0: not seen */
 } zt__deflate_places;
 
-/* Returns how many bytes the compressed form of so many has at the most. */
+/* Returns the most bytes to which `size` bytes are compressed. */
 ZT__PRIVATE size_t zt__most_deflated(size_t size);
 
-/* Compresses to memory that has room for the most bytes. Returns how many there are. */
+/* Compresses to memory that has room for zt__most_deflated(size) bytes. Returns how many it has written. */
 ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes, size_t size,
                                uint8_t *compressed);
 
@@ -2861,8 +2864,8 @@ ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes,
 
 /* Compression in the format of zlib (RFC 1950 and 1951). */
 
-/* All is one block with the fixed codes: a table of codes for each block would save little of what traces contain. Each
-   match is that with the last place of the same hash. */
+/* The output is one block with the fixed codes: tables of codes would save little of what traces contain. A match is
+   searched for only at the last place of the same hash. */
 
 enum {
     ZT__LEAST_MATCH = 3,
@@ -2918,8 +2921,8 @@ static uint32_t zt__highest_bit(uint32_t number) {
     return bit;
 }
 
-/* Lengths and distances are in classes, each of which is twice as wide as that before; within a class, four symbols share
-   the lengths, and two the distances. */
+/* Lengths and distances are in classes. All symbols of a class have the same number of extra bits: of lengths, these
+   are four symbols, of distances two. */
 static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     uint32_t rest = length - ZT__LEAST_MATCH, extra = rest < 8 ? 0 : zt__highest_bit(rest) - 2;
     if (length == ZT__MOST_MATCH) {
@@ -2934,12 +2937,13 @@ static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     zt__put_bits(out, rest & ((1u << extra) - 1), extra);
 }
 
-/* Returns where the end of the last three bytes is kept that are, perhaps, the same as these. */
+/* Returns where the last place of three bytes is kept that have the same hash as these. */
 static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
     uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return &places->ends[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+    return &places->seen[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
 }
 
+/* Adler-32 */
 static uint32_t zt__checksum_of(const uint8_t *bytes, size_t size) {
     uint32_t low = 1, high = 0;
     size_t i;
@@ -3914,8 +3918,8 @@ static void zt__read_process_name(uint32_t process, char *name, size_t size) {
     }
 }
 
-/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
-   that. `links_left` bounds the work. */
+/* Returns whether a process has counters open, which are files of the kernel's drivers i915 and xe; -1 if the system
+   does not show its files, or `links_left` reached 0. */
 static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
     static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
                                            {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
@@ -13694,7 +13698,7 @@ ZT_API void zt_phase_begin(const char *name) {
     }
 }
 
-/* Returns the frame of the innermost phase of this thread, or NULL. Frames of the same phase once more are no entries. */
+/* Returns the frame of the innermost phase of this thread, or NULL. Frames that repeat a phase are not entries. */
 static zt__phase_frame *zt__get_top_entered(void) {
     zt__phase_frame *top = zt__get_top_frame();
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
@@ -13703,8 +13707,9 @@ static zt__phase_frame *zt__get_top_entered(void) {
     return top;
 }
 
-/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over
+   then is added to the statistics at once, unless another thread collects: then that thread adds it. `is_traced`: a
+   tracer was on all the time. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;
@@ -18705,13 +18710,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
-       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
-       thread holds that of `from` already. */
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are
+       locked in the order of their addresses, so that two threads that merge in opposite directions do not wait for
+       each other. Inside a sample function, this thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
     first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
     second = first == into ? source : into;
@@ -18937,8 +18941,8 @@ static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
     return sum ^ sum >> 32;
 }
 
-/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
-   because none waits for the other. */
+/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of two sums
+   has every second word, so that the processor calculates both at once. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
     enum { STEP = 16 };
     const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
@@ -19231,8 +19235,8 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 }
 
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
-   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
-   reports leave out what is not a number. */
+   values are divided by them; so is the sign of GPU times. Other values are not checked: reports leave out what is
+   not a number, as they do for those of a driver. */
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -19492,8 +19496,8 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
     ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     *bytes = NULL;
     *size = ZT__PACK_HEADER_SIZE;
-    while (result ==
-           ZE_RESULT_ERROR_INVALID_SIZE) { /* at first, and when other threads have added regions since */
+    /* The first attempt finds the size. Others follow while other threads add regions. */
+    while (result == ZE_RESULT_ERROR_INVALID_SIZE) {
         zt__free(allocator, *bytes);
         *bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
         result = *bytes ? zt__pack_into(profiler, call, *bytes, size)
@@ -32192,9 +32196,9 @@ typedef struct zt__nesting {
     uint32_t paths;  /* how many the region has, or 0 for a path */
     int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double
-        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
-                     of all regions inside */
+    /* From 0 to 1: of a phase, that of all regions inside. An estimate where own_ns is not known; NaN if no region has
+       GPU time. */
+    double share;
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */
@@ -35065,8 +35069,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 
 /* ==== reports/region_facts.h ============================================================================ */
 
-/* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
-   and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
+/* The list of what reports have of a region, a phase or a path, beside statistics of times and metrics. Table, CSV,
+   JSON and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
 
 /* What has a figure, and where JSON has it. */
 typedef enum zt__fact_set {
@@ -35083,9 +35087,9 @@ typedef enum zt__fact_set {
 /* Which rows of OpenMetrics have a figure. */
 typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
 
-/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
-   table, "" where a format does not have it; whether tables show the column by default, and its rank; rows,
-   name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
+/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column
+   of a table, "" where a format does not have it; whether tables show the column by default, and its rank; rows, name
+   and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
    order, and so are members in JSON. */
 /* clang-format off */
 #define ZT__REGION_FACTS(X)                                                                                      \
@@ -35198,7 +35202,7 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set);
 
 /* ==== reports/region_facts.c ============================================================================ */
 
-/* The list of what reports hold of a region, a phase or a path. */
+/* The list of what reports have of a region, a phase or a path. */
 
 ZT__PRIVATE const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT] = {
 /* clang-format off */
@@ -35248,9 +35252,9 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set) {
 
 /* ==== reports/run_facts.h =============================================================================== */
 
-/* The list of what reports hold of the whole run: of program, device, power, counts, overlap and memory. CSV, JSON and
-   OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables and pages say
-   it in sentences, which are notes. */
+/* The list of what reports have of the whole run: of program, device, power, counts, overlap, peaks and memory. CSV,
+   JSON and OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables
+   and pages have sentences instead, which are notes. */
 
 /* What has a fact, and where JSON has it. */
 typedef enum zt__run_set {
@@ -35258,7 +35262,7 @@ typedef enum zt__run_set {
     ZT__RUN_DEVICE,   /* members of "device" */
     ZT__RUN_POWER,    /* with config.power: members of "power" */
     ZT__RUN_TIMES,    /* members of the report */
-    ZT__RUN_OWN_TIME, /* the same, where a profiler measures */
+    ZT__RUN_OWN_TIME, /* the same, and members of traces */
     ZT__RUN_COUNTS,   /* members of "counts" */
     ZT__RUN_OVERLAP,  /* with config.timeline: members of "overlap" */
     ZT__RUN_PEAKS,    /* where one is known: members of "peaks" */
@@ -35281,8 +35285,8 @@ typedef enum zt__run_set {
     X(AVAILABILITY, zt__get_availability_text(profiler), TIMES, "availability", "availability") \
     X(PEAKS_SOURCE, peaks->source, PEAKS, "source of peaks", "source")
 
-/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV, in JSON and in
-   OpenMetrics, "" where a format does not have it, and the help of the latter. A share from 0 to 1 is in percent in CSV. */
+/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV and in JSON;
+   name ("": none) and help in OpenMetrics. A share from 0 to 1 is in percent in CSV. */
 #define ZT__RUN_FIGURES(X)                                                                                       \
     X(CORE_CLOCK, zt__known(facts->core_clock_mhz), DEVICE, "MHz", RAW, NONE,                                    \
       "core clock", "core_clock_mhz", "", "")                                                                    \
@@ -35377,17 +35381,17 @@ typedef struct zt__run {
     const char *texts[ZT__RUN_TEXT_COUNT];
     double figures[ZT__RUN_FIGURE_COUNT]; /* NaN: not known */
     double throttled_by[ZT_THROTTLE_REASONS];
-    uint32_t sets; /* 1 << set of each that this run has */
+    uint32_t sets; /* 1 << set, for each that this run has */
 } zt__run;
 
-/* Reads the facts of the run of which a document is. Its peaks are those of its `advice`. */
+/* Reads the facts of the run that a document reports. Peaks are those of its `advice`, which was prepared before. */
 ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run);
 
 ZT__PRIVATE int zt__has_run_set(const zt__run *run, zt__run_set set);
 
 /* ==== reports/run_facts.c =============================================================================== */
 
-/* The list of what reports hold of the whole run. */
+/* The list of what reports have of the whole run. */
 
 ZT__PRIVATE const zt__run_fact zt__run_texts[ZT__RUN_TEXT_COUNT] = {
 #define X(id, text, set, csv, json) {ZT__RUN_##set, {"", -1, ZT_AGGREGATE_NONE, csv, json, "", ""}},
@@ -35573,7 +35577,7 @@ static void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
-/* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
+/* Returns where a line has its one figure: as the sum, the mean or, with the aggregation "none", the highest. */
 static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
     switch (aggregation) {
     case ZT_AGGREGATE_SUM:
@@ -35585,7 +35589,8 @@ static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) 
     }
 }
 
-/* Writes a figure: a number as the count, any other as the sum, the mean or the highest of `count` samples. */
+/* Writes a figure: a number of samples, entries, lists or allocations as the count, any other as the sum, the mean or
+   the highest of `count` samples. */
 static void zt__write_csv_figure(zt__writer *writer, const zt__csv_subject *subject, const zt__fact *fact,
                                  int is_of_device, uint64_t count, double figure) {
     const int is_count = zt__is_count(fact);
@@ -35626,7 +35631,7 @@ static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *s
         if (!*listed->fact.csv || !zt__has_facts(document, listed->set) ||
             (zt__is_nan(list.values[i]) &&
              (listed->set == ZT__FACTS_OF_POWER || listed->set == ZT__FACTS_OF_PEAKS))) {
-            continue; /* what the device has not measured has no line */
+            continue; /* a figure of the device that is not known has no line */
         }
         zt__write_csv_figure(&document->writer, subject, &listed->fact, listed->set == ZT__FACTS_OF_POWER,
                              region->is_phase ? region->entered : region->count, list.values[i]);
@@ -36927,7 +36932,7 @@ static const char *zt__base_unit(const char *units, double *factor) {
     return units;
 }
 
-/* Returns the labels of a row of regions or phases, of which the latter always have a path. The caller frees the path. */
+/* Returns the labels of a region or a phase. A phase always has the label of its path. The caller frees the path. */
 static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
     zt__subject subject = zt__subject_at(document->profiler, row->index);
     const zt__path *path = subject.path;
@@ -36962,8 +36967,8 @@ static zt__family zt__family_of_fact(const zt__fact *fact, double *factor) {
     return family;
 }
 
-/* Returns whether a figure can be a sample of a family: it is known and, of a counter, not negative, as packed statistics
-   may have it that were forged. */
+/* Returns whether a figure can be a sample of a family: it is known, and that of a counter is not negative. Packed
+   statistics that were forged may have negative ones. */
 static int zt__fits_family(const zt__family *family, double figure) {
     return zt__is_finite(figure) && (figure >= 0 || !zt__is_counter(family));
 }
@@ -37062,7 +37067,7 @@ static void zt__write_summaries(zt__document *document, zt__family family, zt__f
     }
 }
 
-/* ---- figures of regions ---------------------------------------------------------------------------------- */
+/* ---- metrics of regions ---------------------------------------------------------------------------------- */
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
@@ -37075,8 +37080,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
-   that are not known are left out, and so are negative counters, which packed statistics may have that were
-   forged. */
+   that do not fit the family are left out. */
 static void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
                               uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
@@ -37136,7 +37140,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
-/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+/* Writes how many samples of each region were lost or dropped, on all its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -37155,7 +37159,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
     }
 }
 
-/* ---- metrics of the device ------------------------------------------------------------------------------- */
+/* ---- families of metrics --------------------------------------------------------------------------------- */
 
 /* The family under which a metric is exported. */
 typedef struct zt__metric_family {
@@ -37478,8 +37482,9 @@ typedef struct zt__trace_format {
 
 /* run.pftrace: a trace in Perfetto's own format. */
 
-/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may be joined with cat: what identifies a
-   track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
+/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may
+   be joined with cat: what identifies a track, an event, a flow, a device or a sequence is derived from a hash of the
+   process and the profiler.
 
    A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
    name no other, and interned data: each text is written once, and then stands for a small number. */
@@ -37714,7 +37719,7 @@ static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
     zt__put_uint(&perfetto->packet, ZT__PACKET_SEQUENCE_FLAGS, flags);
 }
 
-/* Begins a packet with a time. The clock of the sequence does not turn back: an earlier time is of the system's clock. */
+/* Begins a packet with a time. The clock of the sequence cannot go back: an earlier time is one of the system's clock. */
 static void zt__begin_timed_packet(zt__trace_sink *sink, uint64_t ns) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__begin_packet(sink, ZT__NEEDS_STATE);
@@ -37737,7 +37742,7 @@ static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int
     zt__end_message(packet);
 }
 
-/* Ends a sequence of packets: what it declares, and no packet needs, is in none. */
+/* Ends a sequence of packets. What it has declared since the last packet is dropped, because no packet needs it. */
 static void zt__end_sequence(zt__trace_sink *sink) {
     zt__end_packet(sink);
     zt__clear_protobuf(&sink->perfetto->interned);
@@ -37859,7 +37864,8 @@ typedef struct zt__argument_fields {
 static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
 static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
 
-/* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
+/* Begins an argument of the event that is open. Those of a region are in the message of the launch, which is open,
+   too. */
 static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     int is_region = sink->event.kind == ZT__TRACE_REGION;
@@ -37909,7 +37915,7 @@ static void zt__add_kernel_number(zt__protobuf *interned, const char *name, uint
     }
 }
 
-static uint64_t zt__count_of(const uint32_t extent[3]) {
+static uint64_t zt__product_of(const uint32_t extent[3]) {
     return (uint64_t)extent[0] * extent[1] * extent[2];
 }
 
@@ -37933,7 +37939,7 @@ static zt__kernel_facts zt__find_facts(zt_profiler *profiler, const char *name) 
 /* Adds what the page of compute kernels reads, by the names that it looks for. */
 static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt__origin *origin) {
     zt__protobuf *interned = &sink->perfetto->interned;
-    uint64_t items = zt__count_of(origin->group_size);
+    uint64_t items = zt__product_of(origin->group_size);
 #ifdef ZETOOLS_TRACER
     zt__kernel_facts facts = zt__find_facts(sink->profiler, name);
     zt__add_kernel_number(interned, "registers_per_thread", facts.registers);
@@ -37944,10 +37950,10 @@ static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt
 #else
     (void)name;
 #endif
-    zt__add_kernel_number(interned, "grid_size", zt__count_of(origin->group_count));
+    zt__add_kernel_number(interned, "grid_size", zt__product_of(origin->group_count));
     if (items) {
         zt__add_kernel_number(interned, "workgroup_size", items);
-        zt__add_kernel_number(interned, "thread_count", items * zt__count_of(origin->group_count));
+        zt__add_kernel_number(interned, "thread_count", items * zt__product_of(origin->group_count));
     }
     zt__add_kernel_number(interned, "process_id", (uint64_t)sink->program);
     zt__begin_kernel_argument(interned, "process_name");
@@ -38195,8 +38201,8 @@ static int zt__end_packets(zt__trace_sink *sink) {
     return is_complete;
 }
 
-/* In a packet of no sequence, describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
-   of the device. */
+/* Describes what a track stands for, in a packet of no sequence: the process or a thread of it; the device, which is
+   below the process; or a track of the device. */
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
@@ -42192,7 +42198,7 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t i) {
     return series->is_changed[i] && series->set_aside > 0;
 }
 
-/* For qsort */
+/* For qsort. */
 static int zt__compare_samples(const void *a, const void *b) {
     double one = *(const double *)a, other = *(const double *)b;
     return one < other ? -1 : one > other;
@@ -42210,8 +42216,9 @@ static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, doub
 }
 
 /* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
-   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
-   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate
+   is increased as Student's quantiles are above the normal ones: by the first terms of their expansion, for an interval
+   of 97.5%. */
 static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
     double variance = 0, freedom = groups - 1, few = 1;
     uint32_t group, i = 0;
@@ -42273,6 +42280,7 @@ static double zt__count_independent(const zt__series *series) {
 
 /* Returns the rank, from 1, of the lower end of the interval among so many independent samples. 0: there is none. */
 static uint32_t zt__rank_of_low(uint32_t count) {
+    const double tail = 0.0125; /* of the interval of 97.5%, on each side */
     double term = 1, below = 0;
     uint32_t i, rank = 0;
     for (i = 0; i < count; i++) {
@@ -42281,7 +42289,7 @@ static uint32_t zt__rank_of_low(uint32_t count) {
     /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
-        if (below > 0.0125) {
+        if (below > tail) {
             break;
         }
         rank = i + 1;
@@ -43518,8 +43526,8 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
-   cannot know of it; but it makes samples longer, and hardly ever all of them.
+   Both the median and the first decile have to change. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them, so that the first decile stays.
 
    The interval of the change is from the shortest time now against the longest before to the longest now against the
    shortest before, because what lasts longer than a run may be at its best in one, and at its worst in the other. If
@@ -44668,6 +44676,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 #ifdef ZETOOLS_TRACER
 
+enum { ZT__AUTO_TEXTS = 9 + ZT__MAX_HOOKS };
+
 /* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
@@ -44698,24 +44708,24 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Stores where the strings of the application are kept, and returns their number. */
-static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
-    const char **kept[] = {
+/* Stores where the strings of the application are kept. */
+static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
+    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
-    uint32_t i, count = ZT__COUNT_OF(kept);
+    uint32_t i;
     memcpy((void *)texts, (const void *)kept, sizeof kept);
     for (i = 0; i < ZT__MAX_HOOKS; i++) {
-        texts[count++] = &automatic->hooks[i].call;
+        texts[ZT__COUNT_OF(kept) + i] = &automatic->hooks[i].call;
     }
-    return count;
 }
 
 static void zt__clear_auto(void) {
-    const char **texts[10 + ZT__MAX_HOOKS];
-    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    const char **texts[ZT__AUTO_TEXTS];
+    uint32_t i;
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
     }
     memset(&zt__automatic, 0, sizeof zt__automatic);
@@ -44723,8 +44733,8 @@ static void zt__clear_auto(void) {
 
 /* Keeps a configuration. Returns 0 without memory. */
 static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
-    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    uint32_t i, count;
+    const char **texts[ZT__AUTO_TEXTS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i;
     int has_memory = 1;
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
@@ -44739,8 +44749,8 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
         zt__automatic.trace.hooks = zt__automatic.hooks;
     }
     zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
-    count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         has_memory &= zt__keep_text(texts[i]);
     }
     return has_memory;
@@ -44761,14 +44771,15 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     zt__unlock(&tracer->mutex);
     if (launches) {
         zt__print_message(
-            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
-            "which device these are, so there is no report. Update the loader.",
+            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
+            "cannot query of which device these are, so there is no report. Update the loader.",
             (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
     } else if (zt__automatic.signal) {
-        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+        zt__print_message(
+            "zt_auto: this process used no command list while it was traced, so there is no report.");
     } else {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
@@ -44837,8 +44848,8 @@ static ze_result_t zt__begin_auto(void) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
-   tracer or its profilers. */
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still
+   needs the tracer or its profilers. */
 static int zt__detach_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     int is_needed = 0;
@@ -44865,8 +44876,8 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
-/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
-   still observed, which wait for it. */
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
+   still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     zt__stop_measuring(tracer, "zt_auto");
@@ -44952,7 +44963,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__write_auto_reports(tracer);
     if (left) {
         zt__print_message(
-            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "zt_auto: %llu launch%s on lists that were recorded while tracing %s, because these lists may be "
             "executed again.",
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
@@ -44961,7 +44972,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__print_message("zt_auto: tracing has ended.");
 }
 
-/* Begins or ends to trace. */
+/* Begins to trace, or stops it and writes the reports. */
 static void zt__follow_signal(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     if (tracer) {
@@ -45065,7 +45076,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__beginning = unlocked; /* a forked child may have inherited it locked */
+    zt__beginning = unlocked; /* a forked child may have inherited it while it was locked */
     if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
@@ -48044,9 +48055,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    FACTS OF THE RUN
 
-       What reports have of the whole run. A line has the name in CSV, where it is of no region, the member in
-       JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total; "-":
-       it is not there. Tables and pages say it in sentences.
+       What reports have of the whole run. A line has the name in CSV, whose column `region` is empty, the member
+       in JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total.
+       "-": the format does not have it. Tables and pages have sentences instead.
 
        CSV                                 JSON                      OpenMetrics
 
@@ -48103,8 +48114,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Units        as in FIGURES OF REGIONS; the clock is in MHz in CSV and JSON, in Hz in OpenMetrics
        In JSON      "name" to "timer_hz" are members of "device", "domain", "text" and "seconds" to
                     "max_celsius" of "power", "begun" to "unobserved_lists" of "counts",
-                    "samples" to "at_once_ns" of "overlap", "source" and what is a second of "peaks", the
-                    last ones of "memory"
+                    "samples" to "at_once_ns" of "overlap", "source" and what ends with "_per_second" of
+                    "peaks", "allocations" to "host_peak_bytes" of "memory"
+       OpenMetrics  has version, device and availability as labels of "info"; see OPENMETRICS
        If measured  "power" with config.power, "overlap" with config.timeline, "peaks" where one is known,
                     "memory" where it is watched; see MEMORY. In CSV and OpenMetrics, a figure that is not
                     known has no line
@@ -48115,7 +48127,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
        has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
-       begins with zetools_ and, of a counter, ends with _total; "-": it is not there.
+       begins with zetools_ and, of a counter, ends with _total. "-": the format does not have it.
 
        CSV                     JSON                     table      OpenMetrics
 
@@ -48153,7 +48165,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Shares       "share", "throttled" and what is "of peak": from 0 to 1 in JSON and OpenMetrics, in percent
                     in CSV and tables
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
+       Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */
 
@@ -48163,9 +48177,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
        %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
        a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
-       of a process writes run.2.csv, and so on, unless another reports for it (SEVERAL DEVICES). A relative path starts in the working directory at the time
-       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
-       that it has written on standard error. If a report cannot be written, the table is printed there.
+       of a process writes run.2.csv, and so on, unless another reports for it (SEVERAL DEVICES). A relative path
+       starts in the working directory at the time of zt_close. For a trace or a page, config.timeline is 65,536
+       unless it is set. zt_auto names each file that it has written on standard error. If a report cannot be
+       written, the table is printed there.
 
        Ranks of a program write their packed statistics (.zt), each to a file of its own, and examples/gather.c joins
        them, without MPI: a row a path, with the mean of the ranks, the slowest and the fastest one, the imbalance and
@@ -48174,10 +48189,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the version of zetools, by the layout of the statistics. A file
-       of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
-       killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
-       by "cat run.*.pftrace >all.pftrace".
+       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
+       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
+       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
+       ranks are joined by "cat run.*.pftrace >all.pftrace".
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -48229,9 +48244,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        what FACTS OF THE RUN lists: "zetools" is the version of the library, "program" the command line,
                        "gpu_time_ns" the sum of own times, or of their estimates, "gpu_busy_ns" the time in
-                       which any of it ran, or null. Shares are of the latter, or else of the former
-       "device"        what is of it, like "power" (as in zt_power_info), "counts" (zt_counts), "peaks" (see
-                       ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
+                       which any region ran, or null. Shares are of "gpu_busy_ns", or if that is null of
+                       "gpu_time_ns"
+       "device"        facts of the device. Other objects are "power" (as in zt_power_info), "counts" (zt_counts),
+                       "peaks" (see ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
        "causes"        of each zt_cause, by its name
        "columns"       keys of the metrics that matter most, for a table
        "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
@@ -48295,10 +48311,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
-       entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
-       and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
-       region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the host)
-       or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
+       entries, lists or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the
+       `mean`. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase",
+       "path of region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the
+       host) or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
        they apply, there are lines with
 
        - "queue latency" and "launch latency" of a region
@@ -48310,11 +48326,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
-         written as ':'
-       - the component "profiler": a count or, with the aggregation "none", a text, such
-         as the "parent"
+         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a
+         name is written as ':'
+       - the component "profiler": a count or, with the aggregation "none", a text, such as the "parent"
        - no region: "lost: CAUSE" and "dropped: CAUSE" of all; each "note" is one of the "notes" of JSON
+       - the component "host", of a call: "host time", and "errors", whose `count` is all calls and whose `sum` those
+         that failed
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -48356,10 +48373,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
-       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
-       Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
-       CLOCK_MONOTONIC.
+       "run.pftrace" is for Perfetto (ui.perfetto.dev), in its own format, with more for its pages. It is compressed:
+       from two regions on, it has less than a third of the bytes of "run.trace.json", which is for Chrome
+       (chrome://tracing) and other tools that read the Trace Event format; Perfetto shows it, too. Both have the
+       same tracks and spans, with times of CLOCK_MONOTONIC.
 
        The process for the device has
 
@@ -48368,8 +48385,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics (in run.trace.json), its latencies and
-         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
+         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy
+         its bytes and rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
        - counters for power, clock, throttling, each of its reasons and temperature, with config.power
@@ -48482,9 +48499,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PACKED STATISTICS
 
        The layout of what zt_pack writes, and of files with the suffix .zt. Little-endian; u32 and u64 are
-       unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes. Times are in
-       nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
-       zt_merge does not add them either.
+       unsigned, f32 and f64 are a float and a double of IEEE 754, text is a u32 length and that many bytes. Times are
+       in nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots,
+       peaks and zt_info.power are left out; zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
@@ -48501,21 +48518,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time; f64 host time waiting for the device, J, seconds in which they are known, seconds
+               u64 collected with metrics; then, without meaning for a region, u64 entries, of these incomplete,
+               host time, own host time; f64 host time waiting for the device, J, seconds in which they are known, seconds
                throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
                entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
                two are known; u64 allocations, of these not freed, their bytes, bytes in use at most, at the
                end
-               u64 collected; and if there are any,
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
+               u64 collected; if there are any,
+                   each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+                   25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
                u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
-               of a phase the same of its entries, which have one column: the GPU time
+               of a phase, from u64 collected on, the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
-       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+       the GPU time, that of each pass if there are several, and latencies if they are kept.
 
        The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
        0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
@@ -48530,7 +48547,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_bench_config.min_time_ns, and more until one of the conditions of zt_bench_end holds. The interval of
        the median is one of ranks (sign test). It counts as many samples as are independent of each other, by
        how much bursts, and fifths of all bursts, differ: noise and drift that last for milliseconds up to the
-       whole benchmark make it wider. It contains the medians of these fifths. zt_bench_result.burst_spread is how far apart the medians of bursts lie.
+       whole benchmark make it wider. It contains the medians of these fifths. zt_bench_result.burst_spread is how far
+       apart the medians of bursts lie.
 
        Samples are changed if the frequency of the device differs from the median by more than
        zt_bench_config.max_change, or if the driver reports a reason for throttling. They are set aside: counted,
@@ -48543,12 +48561,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_compare_benches writes a row for each benchmark, with the change of its median and an interval
        that contains the true change with a probability of at least 95%: from the lower end now against the
-       higher end before, to the higher end now against the lower end before. A benchmark is slower or faster if the whole interval, and the change of its first
-       decile, are beyond its zt_bench_config.tolerance. Without a positive median it counts as not measured.
-       A note reports a device, driver or clock that is not the one in the file.
+       higher end before, to the higher end now against the lower end before. So one run may be at its best, and the
+       other at its worst, because of what lasts longer than a run. A benchmark is slower or faster if the whole
+       interval, and the change of its first decile, are beyond its zt_bench_config.tolerance. Without a positive
+       median it counts as not measured. A note reports a device, driver or clock that is not the one in the file.
 
-       So a run may be at its best and the other at its worst, as what lasts longer than a run may have it. No
-       interval includes what differs from run to run, and never within one: placement in memory, temperature,
+       No interval includes what differs from run to run, and never within one: placement in memory, temperature,
        other users of the device. Other users make samples longer, but hardly ever all of them, which is why the
        first decile has to change, too. What remains, the tolerance has to cover.
 
@@ -48945,7 +48963,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
        and its tracing layer is off, where the loader can switch it off.
 
-       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows then. If
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
        signal.
 
@@ -48971,9 +48989,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        a list that was recorded in the look and is neither reset nor destroyed. So the events, time stamps and
        queries of its launches stay, and are never used again, because nobody sees any more whether the list or its
        context is still there. A message has the number of these launches. Each look may leave as many, and the
-       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as it was recorded: with metrics, its launches do not
-       overlap. What it had on its way when the look ended, and was not collected within config.wait_timeout_ns,
-       is lost (ZT_LOST_OVERWRITTEN).
+       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as
+       it was recorded: with metrics, its launches do not overlap. What it had on its way when the look ended, and
+       was not collected within config.wait_timeout_ns, is lost (ZT_LOST_OVERWRITTEN).
 
        Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
 */
@@ -49097,9 +49115,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        exit, while a look ends  the end of the look (see FROM OUTSIDE)                    30 seconds
 
        Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
-       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all signals except those of faults (SIGSEGV, ...), and end
-       before the process exits. A thread that does not end within 2 seconds, because the driver or a
-       function of the application does not return, is left behind.
+       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all
+       signals except those of faults (SIGSEGV, ...), and end before the process exits. A thread that does not end
+       within 2 seconds, because the driver or a function of the application does not return, is left behind.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49264,14 +49282,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PATHS
 
        A path names a region or a phase with all that is around it: phases first, then regions. A list knows the
-       probe of its innermost open region, and that the one around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
-       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
-       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
+       probe of its innermost open region, and each probe that of the region around it, so zt_begin knows where a
+       region is. A probe keeps its regions for all executions of its list, because commands that are nested once
+       stay so; each execution moves it into the phases of its thread (zt__move_into_phase), by look-ups alone if
+       the phases are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A phase has those of the samples that it counts: each is
        added to its path and to these phases (zt__count_reading), because one path can have both samples that
-       a phase counts, and samples inside of a region that it counts. A kept value weighs as many samples as it stands for.
+       a phase counts, and samples inside of a region that it counts. A kept value weighs as many samples as it
+       stands for.
        A path also counts in `missing` its open regions, and samples that were begun and not collected. The own
        time of a path is the sum of its GPU times less those of the paths directly inside. This is right if all
        have the samples of the same executions, so it is known only if none is missing. Executions outside of
@@ -49298,4 +49318,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 655709d735ad91d8 */
+/* Joined from src/ by src/join.py: 2f914f454d9a7066 */

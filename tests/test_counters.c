@@ -77,7 +77,7 @@ static other start_other(void) {
     }
     close(to[0]);
     close(from[1]);
-    assert_int_equal(read(o.from, &byte, 1), 1); /* the end of it is an end of file */
+    assert_int_equal(read(o.from, &byte, 1), 1); /* 0, should the process end */
     assert_int_equal(byte, 'm');
     return o;
 }

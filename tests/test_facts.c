@@ -1,4 +1,5 @@
-/* The list of figures of regions and phases: each is in all formats that the list names, with the same value. */
+/* The lists of figures of regions and phases, and of facts of the run: each is in all formats that the list names, with
+   the same value. */
 #define _GNU_SOURCE
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
@@ -138,7 +139,7 @@ static void expect(double value, double wanted, const char *name, const char *fo
         fail_msg("%s in %s is %.17g, not %.17g", name, format, value, wanted);
 }
 
-/* Of the whole run, a phase has no shares of peaks, and a region no phase's figures. */
+/* In this run, a phase has no shares of peaks, and a region no figures of phases. */
 static int has(const zt__region_fact *listed, int is_phase) {
     switch (listed->set) {
     case ZT__FACTS_OF_PHASES:

@@ -242,7 +242,8 @@ static void test_lists_from_before(void **state) {
     if (can_query_lists())
         assert_int_equal(samples_in("run.csv"), 3);
     else
-        assert_contains(text_of("errors"), "3 launches were on command lists from before");
+        assert_contains(text_of("errors"),
+                        "3 launches were on command lists that were created before tracing");
 }
 
 /* Lists that were recorded before a look: their executions are counted. */
@@ -302,11 +303,11 @@ static void expect_recorded(const char *groups) {
     const program p = {.work = record_in_a_look, .signal = "USR2", .leaves_events = 1, .config = &config};
     expect_success(&p);
     assert_int_equal(samples_in("run.csv"), 2 * 4);
-    assert_contains(text_of("errors"), "4 launches on lists that were recorded meanwhile");
+    assert_contains(text_of("errors"), "4 launches on lists that were recorded while tracing");
     if (!can_query_lists())
         return;
     assert_int_equal(samples_in("run.2.csv"), 2 * 2);
-    assert_contains(text_of("errors"), "2 launches on lists that were recorded meanwhile");
+    assert_contains(text_of("errors"), "2 launches on lists that were recorded while tracing");
 }
 
 static void test_a_list_that_is_recorded_in_a_look(void **state) {
@@ -347,7 +348,8 @@ static void test_what_is_destroyed_between_looks(void **state) {
     expect_success(&p);
     for (int i = 0; i < 4; i++)
         assert_int_equal(samples_in(names[i]), 2 + i);
-    assert_int_equal(occurrences(text_of("errors"), "2 launches on lists that were recorded meanwhile"), 3);
+    assert_int_equal(occurrences(text_of("errors"), "2 launches on lists that were recorded while tracing"),
+                     3);
 }
 
 /* A context that is destroyed between looks, with what the library has left in it; its handle may come back. Nothing of it
@@ -415,7 +417,7 @@ static void test_a_list_that_runs_when_a_look_ends(void **state) {
                        .variables = {"ZT_AUTO", in_directory("run.json")}};
     expect_success(&p);
     assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":1,\"dropped\":0,");
-    assert_contains(text_of("errors"), "1 launch on lists that were recorded meanwhile keeps its event");
+    assert_contains(text_of("errors"), "1 launch on lists that were recorded while tracing keeps its event");
 }
 
 /* ---- other threads ---------------------------------------------------------------------------------------- */
@@ -608,7 +610,8 @@ static void test_errno_is_kept(void **state) {
     const program p = {.work = keep_errno, .signal = "USR2"};
     (void)state;
     expect_success(&p);
-    assert_contains(text_of("errors"), "this process used no command list meanwhile, so there is no report");
+    assert_contains(text_of("errors"),
+                    "this process used no command list while it was traced, so there is no report");
 }
 
 /* ---- the end of the process ------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #include "base/compiler.h"
 
-/* All is one block with the fixed codes: a table of codes for each block would save little of what traces contain. Each
-   match is that with the last place of the same hash. */
+/* The output is one block with the fixed codes: tables of codes would save little of what traces contain. A match is
+   searched for only at the last place of the same hash. */
 
 enum {
     ZT__LEAST_MATCH = 3,
@@ -61,8 +61,8 @@ static uint32_t zt__highest_bit(uint32_t number) {
     return bit;
 }
 
-/* Lengths and distances are in classes, each of which is twice as wide as that before; within a class, four symbols share
-   the lengths, and two the distances. */
+/* Lengths and distances are in classes. All symbols of a class have the same number of extra bits: of lengths, these
+   are four symbols, of distances two. */
 static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     uint32_t rest = length - ZT__LEAST_MATCH, extra = rest < 8 ? 0 : zt__highest_bit(rest) - 2;
     if (length == ZT__MOST_MATCH) {
@@ -77,12 +77,13 @@ static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
     zt__put_bits(out, rest & ((1u << extra) - 1), extra);
 }
 
-/* Returns where the end of the last three bytes is kept that are, perhaps, the same as these. */
+/* Returns where the last place of three bytes is kept that have the same hash as these. */
 static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
     uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return &places->ends[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+    return &places->seen[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
 }
 
+/* Adler-32 */
 static uint32_t zt__checksum_of(const uint8_t *bytes, size_t size) {
     uint32_t low = 1, high = 0;
     size_t i;

@@ -7,14 +7,14 @@
 
 enum { ZT__DEFLATE_PLACES = 1 << 12 };
 
-/* Where bytes that may come again were seen last. */
+/* Where three bytes of each hash were seen last. */
 typedef struct zt__deflate_places {
-    uint32_t ends[ZT__DEFLATE_PLACES]; /* by a hash: the index behind the first of three bytes; 0: not seen */
+    uint32_t seen[ZT__DEFLATE_PLACES]; /* the index of the first of the three, plus 1; 0: not seen */
 } zt__deflate_places;
 
-/* Returns how many bytes the compressed form of so many has at the most. */
+/* Returns the most bytes to which `size` bytes are compressed. */
 ZT__PRIVATE size_t zt__most_deflated(size_t size);
 
-/* Compresses to memory that has room for the most bytes. Returns how many there are. */
+/* Compresses to memory that has room for zt__most_deflated(size) bytes. Returns how many it has written. */
 ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes, size_t size,
                                uint8_t *compressed);

@@ -320,8 +320,8 @@ static void zt__read_process_name(uint32_t process, char *name, size_t size) {
     }
 }
 
-/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
-   that. `links_left` bounds the work. */
+/* Returns whether a process has counters open, which are files of the kernel's drivers i915 and xe; -1 if the system
+   does not show its files, or `links_left` reached 0. */
 static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
     static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
                                            {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};

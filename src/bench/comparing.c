@@ -169,8 +169,8 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
-   cannot know of it; but it makes samples longer, and hardly ever all of them.
+   Both the median and the first decile have to change. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them, so that the first decile stays.
 
    The interval of the change is from the shortest time now against the longest before to the longest now against the
    shortest before, because what lasts longer than a run may be at its best in one, and at its worst in the other. If

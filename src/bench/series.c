@@ -44,7 +44,7 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t i) {
     return series->is_changed[i] && series->set_aside > 0;
 }
 
-/* For qsort */
+/* For qsort. */
 static int zt__compare_samples(const void *a, const void *b) {
     double one = *(const double *)a, other = *(const double *)b;
     return one < other ? -1 : one > other;
@@ -62,8 +62,9 @@ static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, doub
 }
 
 /* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
-   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
-   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate
+   is increased as Student's quantiles are above the normal ones: by the first terms of their expansion, for an interval
+   of 97.5%. */
 static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
     double variance = 0, freedom = groups - 1, few = 1;
     uint32_t group, i = 0;
@@ -125,6 +126,7 @@ static double zt__count_independent(const zt__series *series) {
 
 /* Returns the rank, from 1, of the lower end of the interval among so many independent samples. 0: there is none. */
 static uint32_t zt__rank_of_low(uint32_t count) {
+    const double tail = 0.0125; /* of the interval of 97.5%, on each side */
     double term = 1, below = 0;
     uint32_t i, rank = 0;
     for (i = 0; i < count; i++) {
@@ -133,7 +135,7 @@ static uint32_t zt__rank_of_low(uint32_t count) {
     /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
-        if (below > 0.0125) {
+        if (below > tail) {
             break;
         }
         rank = i + 1;

@@ -111,8 +111,9 @@ struct zt_comparison {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Compares two variants: takes their samples in turn, and computes the median of the ratios of
-   such pairs with its interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+/* Compares two variants: takes their samples in turn, and computes the median of the ratios of such pairs with its
+   interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`;
+   its precision is that of the ratio. No run has metrics.
    Returns as zt_bench.
    Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,

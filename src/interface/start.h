@@ -272,14 +272,16 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
-   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was
+   called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
    cannot be written, a message and the table go there, and zt_last_error has the message for functions that
    run at exit later. A report without a region is followed by what was seen and not measured: below a table
    on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format, or there is no such signal;
-   NOT_AVAILABLE if the signal is in use; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
+   NOT_AVAILABLE if the signal is in use, ignored or blocked, or no thread can be started; NOT_READY with a signal, if
+   a traced call was still in progress; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
    otherwise the result of zeInit, or as zt_trace_start.
    Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);

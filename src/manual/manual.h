@@ -345,7 +345,7 @@
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO                  reports of zt_auto, likewise; "1": as configured; "off", "0" or "": nothing is traced
        ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"

@@ -25,6 +25,8 @@
 
 #ifdef ZETOOLS_TRACER
 
+enum { ZT__AUTO_TEXTS = 9 + ZT__MAX_HOOKS };
+
 /* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
@@ -55,24 +57,24 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Stores where the strings of the application are kept, and returns their number. */
-static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
-    const char **kept[] = {
+/* Stores where the strings of the application are kept. */
+static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
+    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
-    uint32_t i, count = ZT__COUNT_OF(kept);
+    uint32_t i;
     memcpy((void *)texts, (const void *)kept, sizeof kept);
     for (i = 0; i < ZT__MAX_HOOKS; i++) {
-        texts[count++] = &automatic->hooks[i].call;
+        texts[ZT__COUNT_OF(kept) + i] = &automatic->hooks[i].call;
     }
-    return count;
 }
 
 static void zt__clear_auto(void) {
-    const char **texts[10 + ZT__MAX_HOOKS];
-    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    const char **texts[ZT__AUTO_TEXTS];
+    uint32_t i;
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
     }
     memset(&zt__automatic, 0, sizeof zt__automatic);
@@ -80,8 +82,8 @@ static void zt__clear_auto(void) {
 
 /* Keeps a configuration. Returns 0 without memory. */
 static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
-    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    uint32_t i, count;
+    const char **texts[ZT__AUTO_TEXTS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i;
     int has_memory = 1;
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
@@ -96,8 +98,8 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
         zt__automatic.trace.hooks = zt__automatic.hooks;
     }
     zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
-    count = zt__list_texts(&zt__automatic, texts);
-    for (i = 0; i < count; i++) {
+    zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < ZT__AUTO_TEXTS; i++) {
         has_memory &= zt__keep_text(texts[i]);
     }
     return has_memory;
@@ -118,14 +120,15 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     zt__unlock(&tracer->mutex);
     if (launches) {
         zt__print_message(
-            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
-            "which device these are, so there is no report. Update the loader.",
+            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
+            "cannot query of which device these are, so there is no report. Update the loader.",
             (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
     } else if (zt__automatic.signal) {
-        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+        zt__print_message(
+            "zt_auto: this process used no command list while it was traced, so there is no report.");
     } else {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
@@ -194,8 +197,8 @@ static ze_result_t zt__begin_auto(void) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
-   tracer or its profilers. */
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still
+   needs the tracer or its profilers. */
 static int zt__detach_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     int is_needed = 0;
@@ -222,8 +225,8 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
-/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
-   still observed, which wait for it. */
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
+   still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
     zt__stop_measuring(tracer, "zt_auto");
@@ -309,7 +312,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__write_auto_reports(tracer);
     if (left) {
         zt__print_message(
-            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "zt_auto: %llu launch%s on lists that were recorded while tracing %s, because these lists may be "
             "executed again.",
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
@@ -318,7 +321,7 @@ static void zt__end_look(zt__tracer *tracer) {
     zt__print_message("zt_auto: tracing has ended.");
 }
 
-/* Begins or ends to trace. */
+/* Begins to trace, or stops it and writes the reports. */
 static void zt__follow_signal(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     if (tracer) {
@@ -422,7 +425,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__beginning = unlocked; /* a forked child may have inherited it locked */
+    zt__beginning = unlocked; /* a forked child may have inherited it while it was locked */
     if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");

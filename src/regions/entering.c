@@ -118,7 +118,7 @@ ZT_API void zt_phase_begin(const char *name) {
     }
 }
 
-/* Returns the frame of the innermost phase of this thread, or NULL. Frames of the same phase once more are no entries. */
+/* Returns the frame of the innermost phase of this thread, or NULL. Frames that repeat a phase are not entries. */
 static zt__phase_frame *zt__get_top_entered(void) {
     zt__phase_frame *top = zt__get_top_frame();
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
@@ -127,8 +127,9 @@ static zt__phase_frame *zt__get_top_entered(void) {
     return top;
 }
 
-/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over
+   then is added to the statistics at once, unless another thread collects: then that thread adds it. `is_traced`: a
+   tracer was on all the time. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;

@@ -132,7 +132,7 @@ static void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
-/* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
+/* Returns where a line has its one figure: as the sum, the mean or, with the aggregation "none", the highest. */
 static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
     switch (aggregation) {
     case ZT_AGGREGATE_SUM:
@@ -144,7 +144,8 @@ static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) 
     }
 }
 
-/* Writes a figure: a number as the count, any other as the sum, the mean or the highest of `count` samples. */
+/* Writes a figure: a number of samples, entries, lists or allocations as the count, any other as the sum, the mean or
+   the highest of `count` samples. */
 static void zt__write_csv_figure(zt__writer *writer, const zt__csv_subject *subject, const zt__fact *fact,
                                  int is_of_device, uint64_t count, double figure) {
     const int is_count = zt__is_count(fact);
@@ -185,7 +186,7 @@ static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *s
         if (!*listed->fact.csv || !zt__has_facts(document, listed->set) ||
             (zt__is_nan(list.values[i]) &&
              (listed->set == ZT__FACTS_OF_POWER || listed->set == ZT__FACTS_OF_PEAKS))) {
-            continue; /* what the device has not measured has no line */
+            continue; /* a figure of the device that is not known has no line */
         }
         zt__write_csv_figure(&document->writer, subject, &listed->fact, listed->set == ZT__FACTS_OF_POWER,
                              region->is_phase ? region->entered : region->count, list.values[i]);

@@ -39,9 +39,9 @@ typedef struct zt__nesting {
     uint32_t paths;  /* how many the region has, or 0 for a path */
     int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double
-        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
-                     of all regions inside */
+    /* From 0 to 1: of a phase, that of all regions inside. An estimate where own_ns is not known; NaN if no region has
+       GPU time. */
+    double share;
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */

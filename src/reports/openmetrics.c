@@ -220,7 +220,7 @@ static const char *zt__base_unit(const char *units, double *factor) {
     return units;
 }
 
-/* Returns the labels of a row of regions or phases, of which the latter always have a path. The caller frees the path. */
+/* Returns the labels of a region or a phase. A phase always has the label of its path. The caller frees the path. */
 static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
     zt__subject subject = zt__subject_at(document->profiler, row->index);
     const zt__path *path = subject.path;
@@ -255,8 +255,8 @@ static zt__family zt__family_of_fact(const zt__fact *fact, double *factor) {
     return family;
 }
 
-/* Returns whether a figure can be a sample of a family: it is known and, of a counter, not negative, as packed statistics
-   may have it that were forged. */
+/* Returns whether a figure can be a sample of a family: it is known, and that of a counter is not negative. Packed
+   statistics that were forged may have negative ones. */
 static int zt__fits_family(const zt__family *family, double figure) {
     return zt__is_finite(figure) && (figure >= 0 || !zt__is_counter(family));
 }
@@ -355,7 +355,7 @@ static void zt__write_summaries(zt__document *document, zt__family family, zt__f
     }
 }
 
-/* ---- figures of regions ---------------------------------------------------------------------------------- */
+/* ---- metrics of regions ---------------------------------------------------------------------------------- */
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
@@ -368,8 +368,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
-   that are not known are left out, and so are negative counters, which packed statistics may have that were
-   forged. */
+   that do not fit the family are left out. */
 static void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
                               uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
@@ -429,7 +428,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
-/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+/* Writes how many samples of each region were lost or dropped, on all its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -448,7 +447,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
     }
 }
 
-/* ---- metrics of the device ------------------------------------------------------------------------------- */
+/* ---- families of metrics --------------------------------------------------------------------------------- */
 
 /* The family under which a metric is exported. */
 typedef struct zt__metric_family {

@@ -17,8 +17,9 @@
 #include "regions/profiler.h"
 #include "reports/trace_sink.h"
 
-/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may be joined with cat: what identifies a
-   track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
+/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may
+   be joined with cat: what identifies a track, an event, a flow, a device or a sequence is derived from a hash of the
+   process and the profiler.
 
    A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
    name no other, and interned data: each text is written once, and then stands for a small number. */
@@ -253,7 +254,7 @@ static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
     zt__put_uint(&perfetto->packet, ZT__PACKET_SEQUENCE_FLAGS, flags);
 }
 
-/* Begins a packet with a time. The clock of the sequence does not turn back: an earlier time is of the system's clock. */
+/* Begins a packet with a time. The clock of the sequence cannot go back: an earlier time is one of the system's clock. */
 static void zt__begin_timed_packet(zt__trace_sink *sink, uint64_t ns) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__begin_packet(sink, ZT__NEEDS_STATE);
@@ -276,7 +277,7 @@ static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int
     zt__end_message(packet);
 }
 
-/* Ends a sequence of packets: what it declares, and no packet needs, is in none. */
+/* Ends a sequence of packets. What it has declared since the last packet is dropped, because no packet needs it. */
 static void zt__end_sequence(zt__trace_sink *sink) {
     zt__end_packet(sink);
     zt__clear_protobuf(&sink->perfetto->interned);
@@ -398,7 +399,8 @@ typedef struct zt__argument_fields {
 static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
 static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
 
-/* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
+/* Begins an argument of the event that is open. Those of a region are in the message of the launch, which is open,
+   too. */
 static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     int is_region = sink->event.kind == ZT__TRACE_REGION;
@@ -448,7 +450,7 @@ static void zt__add_kernel_number(zt__protobuf *interned, const char *name, uint
     }
 }
 
-static uint64_t zt__count_of(const uint32_t extent[3]) {
+static uint64_t zt__product_of(const uint32_t extent[3]) {
     return (uint64_t)extent[0] * extent[1] * extent[2];
 }
 
@@ -472,7 +474,7 @@ static zt__kernel_facts zt__find_facts(zt_profiler *profiler, const char *name) 
 /* Adds what the page of compute kernels reads, by the names that it looks for. */
 static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt__origin *origin) {
     zt__protobuf *interned = &sink->perfetto->interned;
-    uint64_t items = zt__count_of(origin->group_size);
+    uint64_t items = zt__product_of(origin->group_size);
 #ifdef ZETOOLS_TRACER
     zt__kernel_facts facts = zt__find_facts(sink->profiler, name);
     zt__add_kernel_number(interned, "registers_per_thread", facts.registers);
@@ -483,10 +485,10 @@ static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt
 #else
     (void)name;
 #endif
-    zt__add_kernel_number(interned, "grid_size", zt__count_of(origin->group_count));
+    zt__add_kernel_number(interned, "grid_size", zt__product_of(origin->group_count));
     if (items) {
         zt__add_kernel_number(interned, "workgroup_size", items);
-        zt__add_kernel_number(interned, "thread_count", items * zt__count_of(origin->group_count));
+        zt__add_kernel_number(interned, "thread_count", items * zt__product_of(origin->group_count));
     }
     zt__add_kernel_number(interned, "process_id", (uint64_t)sink->program);
     zt__begin_kernel_argument(interned, "process_name");
@@ -734,8 +736,8 @@ static int zt__end_packets(zt__trace_sink *sink) {
     return is_complete;
 }
 
-/* In a packet of no sequence, describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
-   of the device. */
+/* Describes what a track stands for, in a packet of no sequence: the process or a thread of it; the device, which is
+   below the process; or a track of the device. */
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;

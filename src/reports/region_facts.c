@@ -1,4 +1,4 @@
-/* The list of what reports hold of a region, a phase or a path. */
+/* The list of what reports have of a region, a phase or a path. */
 
 #include "reports/region_facts.h"
 

@@ -1,5 +1,5 @@
-/* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
-   and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
+/* The list of what reports have of a region, a phase or a path, beside statistics of times and metrics. Table, CSV,
+   JSON and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
 
 #pragma once
 
@@ -22,9 +22,9 @@ typedef enum zt__fact_set {
 /* Which rows of OpenMetrics have a figure. */
 typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
 
-/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
-   table, "" where a format does not have it; whether tables show the column by default, and its rank; rows,
-   name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
+/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column
+   of a table, "" where a format does not have it; whether tables show the column by default, and its rank; rows, name
+   and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
    order, and so are members in JSON. */
 /* clang-format off */
 #define ZT__REGION_FACTS(X)                                                                                      \

@@ -1,4 +1,4 @@
-/* The list of what reports hold of the whole run. */
+/* The list of what reports have of the whole run. */
 
 #include "reports/run_facts.h"
 

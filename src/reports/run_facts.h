@@ -1,6 +1,6 @@
-/* The list of what reports hold of the whole run: of program, device, power, counts, overlap and memory. CSV, JSON and
-   OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables and pages say
-   it in sentences, which are notes. */
+/* The list of what reports have of the whole run: of program, device, power, counts, overlap, peaks and memory. CSV,
+   JSON and OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables
+   and pages have sentences instead, which are notes. */
 
 #pragma once
 
@@ -14,7 +14,7 @@ typedef enum zt__run_set {
     ZT__RUN_DEVICE,   /* members of "device" */
     ZT__RUN_POWER,    /* with config.power: members of "power" */
     ZT__RUN_TIMES,    /* members of the report */
-    ZT__RUN_OWN_TIME, /* the same, where a profiler measures */
+    ZT__RUN_OWN_TIME, /* the same, and members of traces */
     ZT__RUN_COUNTS,   /* members of "counts" */
     ZT__RUN_OVERLAP,  /* with config.timeline: members of "overlap" */
     ZT__RUN_PEAKS,    /* where one is known: members of "peaks" */
@@ -37,8 +37,8 @@ typedef enum zt__run_set {
     X(AVAILABILITY, zt__get_availability_text(profiler), TIMES, "availability", "availability") \
     X(PEAKS_SOURCE, peaks->source, PEAKS, "source of peaks", "source")
 
-/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV, in JSON and in
-   OpenMetrics, "" where a format does not have it, and the help of the latter. A share from 0 to 1 is in percent in CSV. */
+/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV and in JSON;
+   name ("": none) and help in OpenMetrics. A share from 0 to 1 is in percent in CSV. */
 #define ZT__RUN_FIGURES(X)                                                                                       \
     X(CORE_CLOCK, zt__known(facts->core_clock_mhz), DEVICE, "MHz", RAW, NONE,                                    \
       "core clock", "core_clock_mhz", "", "")                                                                    \
@@ -133,10 +133,10 @@ typedef struct zt__run {
     const char *texts[ZT__RUN_TEXT_COUNT];
     double figures[ZT__RUN_FIGURE_COUNT]; /* NaN: not known */
     double throttled_by[ZT_THROTTLE_REASONS];
-    uint32_t sets; /* 1 << set of each that this run has */
+    uint32_t sets; /* 1 << set, for each that this run has */
 } zt__run;
 
-/* Reads the facts of the run of which a document is. Its peaks are those of its `advice`. */
+/* Reads the facts of the run that a document reports. Peaks are those of its `advice`, which was prepared before. */
 ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run);
 
 ZT__PRIVATE int zt__has_run_set(const zt__run *run, zt__run_set set);

@@ -263,13 +263,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
-       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
-       thread holds that of `from` already. */
+    /* Nothing is collected meanwhile: only the thread that holds a collector writes statistics. The collectors are
+       locked in the order of their addresses, so that two threads that merge in opposite directions do not wait for
+       each other. Inside a sample function, this thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
     first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
     second = first == into ? source : into;

@@ -54,8 +54,8 @@ static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
     return sum ^ sum >> 32;
 }
 
-/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
-   because none waits for the other. */
+/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of two sums
+   has every second word, so that the processor calculates both at once. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
     enum { STEP = 16 };
     const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
@@ -348,8 +348,8 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 }
 
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
-   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
-   reports leave out what is not a number. */
+   values are divided by them; so is the sign of GPU times. Other values are not checked: reports leave out what is
+   not a number, as they do for those of a driver. */
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -609,8 +609,8 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
     ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     *bytes = NULL;
     *size = ZT__PACK_HEADER_SIZE;
-    while (result ==
-           ZE_RESULT_ERROR_INVALID_SIZE) { /* at first, and when other threads have added regions since */
+    /* The first attempt finds the size. Others follow while other threads add regions. */
+    while (result == ZE_RESULT_ERROR_INVALID_SIZE) {
         zt__free(allocator, *bytes);
         *bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
         result = *bytes ? zt__pack_into(profiler, call, *bytes, size)

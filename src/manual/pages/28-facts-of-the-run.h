@@ -1,9 +1,9 @@
 /* ----------------------------------------------------------------------------------------------------------
    FACTS OF THE RUN
 
-       What reports have of the whole run. A line has the name in CSV, where it is of no region, the member in
-       JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total; "-":
-       it is not there. Tables and pages say it in sentences.
+       What reports have of the whole run. A line has the name in CSV, whose column `region` is empty, the member
+       in JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total.
+       "-": the format does not have it. Tables and pages have sentences instead.
 
        CSV                                 JSON                      OpenMetrics
 
@@ -60,8 +60,9 @@
        Units        as in FIGURES OF REGIONS; the clock is in MHz in CSV and JSON, in Hz in OpenMetrics
        In JSON      "name" to "timer_hz" are members of "device", "domain", "text" and "seconds" to
                     "max_celsius" of "power", "begun" to "unobserved_lists" of "counts",
-                    "samples" to "at_once_ns" of "overlap", "source" and what is a second of "peaks", the
-                    last ones of "memory"
+                    "samples" to "at_once_ns" of "overlap", "source" and what ends with "_per_second" of
+                    "peaks", "allocations" to "host_peak_bytes" of "memory"
+       OpenMetrics  has version, device and availability as labels of "info"; see OPENMETRICS
        If measured  "power" with config.power, "overlap" with config.timeline, "peaks" where one is known,
                     "memory" where it is watched; see MEMORY. In CSV and OpenMetrics, a figure that is not
                     known has no line

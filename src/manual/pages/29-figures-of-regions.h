@@ -3,7 +3,7 @@
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
        has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
-       begins with zetools_ and, of a counter, ends with _total; "-": it is not there.
+       begins with zetools_ and, of a counter, ends with _total. "-": the format does not have it.
 
        CSV                     JSON                     table      OpenMetrics
 
@@ -41,6 +41,8 @@
        Shares       "share", "throttled" and what is "of peak": from 0 to 1 in JSON and OpenMetrics, in percent
                     in CSV and tables
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
+       Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */

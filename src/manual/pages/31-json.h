@@ -6,9 +6,10 @@
 
        what FACTS OF THE RUN lists: "zetools" is the version of the library, "program" the command line,
                        "gpu_time_ns" the sum of own times, or of their estimates, "gpu_busy_ns" the time in
-                       which any of it ran, or null. Shares are of the latter, or else of the former
-       "device"        what is of it, like "power" (as in zt_power_info), "counts" (zt_counts), "peaks" (see
-                       ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
+                       which any region ran, or null. Shares are of "gpu_busy_ns", or if that is null of
+                       "gpu_time_ns"
+       "device"        facts of the device. Other objects are "power" (as in zt_power_info), "counts" (zt_counts),
+                       "peaks" (see ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
        "causes"        of each zt_cause, by its name
        "columns"       keys of the metrics that matter most, for a table
        "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",

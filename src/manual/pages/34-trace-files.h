@@ -1,10 +1,10 @@
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
-       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
-       Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
-       CLOCK_MONOTONIC.
+       "run.pftrace" is for Perfetto (ui.perfetto.dev), in its own format, with more for its pages. It is compressed:
+       from two regions on, it has less than a third of the bytes of "run.trace.json", which is for Chrome
+       (chrome://tracing) and other tools that read the Trace Event format; Perfetto shows it, too. Both have the
+       same tracks and spans, with times of CLOCK_MONOTONIC.
 
        The process for the device has
 
@@ -13,8 +13,8 @@
          separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics (in run.trace.json), its latencies and
-         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
+         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy
+         its bytes and rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
        - counters for power, clock, throttling, each of its reasons and temperature, with config.power

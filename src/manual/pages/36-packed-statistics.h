@@ -2,9 +2,9 @@
    PACKED STATISTICS
 
        The layout of what zt_pack writes, and of files with the suffix .zt. Little-endian; u32 and u64 are
-       unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes. Times are in
-       nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
-       zt_merge does not add them either.
+       unsigned, f32 and f64 are a float and a double of IEEE 754, text is a u32 length and that many bytes. Times are
+       in nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots,
+       peaks and zt_info.power are left out; zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
@@ -21,21 +21,21 @@
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time; f64 host time waiting for the device, J, seconds in which they are known, seconds
+               u64 collected with metrics; then, without meaning for a region, u64 entries, of these incomplete,
+               host time, own host time; f64 host time waiting for the device, J, seconds in which they are known, seconds
                throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
                entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
                two are known; u64 allocations, of these not freed, their bytes, bytes in use at most, at the
                end
-               u64 collected; and if there are any,
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
+               u64 collected; if there are any,
+                   each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+                   25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
                u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
-               of a phase the same of its entries, which have one column: the GPU time
+               of a phase, from u64 collected on, the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
-       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+       the GPU time, that of each pass if there are several, and latencies if they are kept.
 
        The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
        0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this

@@ -15,7 +15,7 @@
        comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
        and its tracing layer is off, where the loader can switch it off.
 
-       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows then. If
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
        signal.
 
@@ -41,9 +41,9 @@
        a list that was recorded in the look and is neither reset nor destroyed. So the events, time stamps and
        queries of its launches stay, and are never used again, because nobody sees any more whether the list or its
        context is still there. A message has the number of these launches. Each look may leave as many, and the
-       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as it was recorded: with metrics, its launches do not
-       overlap. What it had on its way when the look ended, and was not collected within config.wait_timeout_ns,
-       is lost (ZT_LOST_OVERWRITTEN).
+       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as
+       it was recorded: with metrics, its launches do not overlap. What it had on its way when the look ended, and
+       was not collected within config.wait_timeout_ns, is lost (ZT_LOST_OVERWRITTEN).
 
        Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
 */

@@ -26,7 +26,7 @@
        exit, while a look ends  the end of the look (see FROM OUTSIDE)                    30 seconds
 
        Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
-       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all signals except those of faults (SIGSEGV, ...), and end
-       before the process exits. A thread that does not end within 2 seconds, because the driver or a
-       function of the application does not return, is left behind.
+       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all
+       signals except those of faults (SIGSEGV, ...), and end before the process exits. A thread that does not end
+       within 2 seconds, because the driver or a function of the application does not return, is left behind.
 */
