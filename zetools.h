@@ -2846,7 +2846,7 @@ ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to) {
 
 /* Compression in the format of zlib (RFC 1950 and 1951). */
 
-enum { ZT__DEFLATE_PLACES = 1 << 12 };
+enum { ZT__DEFLATE_BITS = 12, ZT__DEFLATE_PLACES = 1 << ZT__DEFLATE_BITS };
 
 /* Where three bytes of each hash were seen last. */
 typedef struct zt__deflate_places {
@@ -2940,7 +2940,7 @@ static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
 /* Returns where the last place of three bytes is kept that have the same hash as these. */
 static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
     uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return &places->seen[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+    return &places->seen[three * 2654435761u >> (32 - ZT__DEFLATE_BITS)];
 }
 
 /* Adler-32 */
@@ -3507,6 +3507,9 @@ typedef enum zt__signal_refusal {
    changes if the signal is in use. */
 ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 
+/* Restores what the signal did before it was caught. */
+ZT__PRIVATE void zt__release_signal(void);
+
 /* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
 ZT__PRIVATE void zt__await_signal(void);
 
@@ -3798,6 +3801,10 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
 
 static sem_t zt__arrivals;
 
+/* The signal that was caught last, and what it did before. */
+static int zt__caught_signal;
+static zt__signal_action zt__action_before;
+
 /* Runs at any moment on any thread of the application, also in a forked child, where nobody waits. */
 static void zt__note_arrival(int signal) {
     int before = errno;
@@ -3840,8 +3847,14 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
     action.sa_handler = zt__note_arrival;
     action.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
+    zt__caught_signal = number;
+    zt__action_before = before;
     sigaction(number, &action, NULL);
     return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE void zt__release_signal(void) {
+    sigaction(zt__caught_signal, &zt__action_before, NULL);
 }
 
 ZT__PRIVATE void zt__await_signal(void) {
@@ -6939,6 +6952,8 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
     (void)name;
     return ZT__SIGNAL_MISSING;
 }
+
+ZT__PRIVATE void zt__release_signal(void) {}
 
 ZT__PRIVATE void zt__await_signal(void) {}
 
@@ -35095,11 +35110,10 @@ typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_
 #define ZT__REGION_FACTS(X)                                                                                      \
     X(SAMPLES, (double)info->count, ALL, "samples", EVENT, SUM, "samples", "count", "", 0, 0,                    \
       PHASE, "zetools_phase_samples", "Samples of what was submitted in a phase")                                \
-    X(LOST, (double)info->lost, ALL, "samples", EVENT, SUM, "lost", "lost", "", 0, 0, NO, "", "")                \
+    X(LOST, (double)info->lost, ALL, "samples", EVENT, SUM, "lost", "lost", "", 0, 0,                            \
+      PHASE, "zetools_phase_lost_samples", "Samples in a phase whose data is missing or invalid")                \
     X(DROPPED, (double)info->dropped, ALL, "samples", EVENT, SUM, "dropped", "dropped", "", 0, 0,                \
-      NO, "", "")                                                                                                \
-    X(MISSING, (double)(info->lost + info->dropped), ALL, "samples", EVENT, SUM, "", "", "", 0, 0,               \
-      PHASE, "zetools_phase_lost_samples", "Samples in a phase that are lost or dropped")                        \
+      PHASE, "zetools_phase_dropped_samples", "Samples in a phase that were not measured")                       \
     X(TOTAL, nesting->total_ns, ALL, "ns", DURATION, SUM,                                                        \
       "total GPU time", "total_ns", "total", 1, 0,                                                               \
       PHASE, "zetools_phase_gpu_seconds", "GPU time of what was submitted in a phase")                           \
@@ -35357,14 +35371,14 @@ typedef enum zt__run_set {
 /* clang-format on */
 
 typedef enum zt__run_text_id {
-#define X(id, text, set, csv, json) ZT__TEXT_##id,
+#define X(id, text, set, csv, json) ZT__RUN_TEXT_##id,
     ZT__RUN_TEXTS(X)
 #undef X
         ZT__RUN_TEXT_COUNT
 } zt__run_text_id;
 
 typedef enum zt__run_figure_id {
-#define X(id, value, set, units, type, aggregation, csv, json, family, help) ZT__FIGURE_##id,
+#define X(id, value, set, units, type, aggregation, csv, json, family, help) ZT__RUN_FIGURE_##id,
     ZT__RUN_FIGURES(X)
 #undef X
         ZT__RUN_FIGURE_COUNT
@@ -35424,11 +35438,11 @@ ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run) {
     zt__measure_own_time(profiler, &open_ns, &library_busy_ns);
     run->now = zt__format_now();
     run->opened = zt__format_date(facts->opened_s);
-#define X(id, text, set, csv, json) run->texts[ZT__TEXT_##id] = text;
+#define X(id, text, set, csv, json) run->texts[ZT__RUN_TEXT_##id] = text;
     ZT__RUN_TEXTS(X)
 #undef X
 #define X(id, value, set, units, type, aggregation, csv, json, family, help)                                 \
-    run->figures[ZT__FIGURE_##id] = value;
+    run->figures[ZT__RUN_FIGURE_##id] = value;
     ZT__RUN_FIGURES(X)
 #undef X
     memcpy(run->throttled_by, power.throttled_by, sizeof run->throttled_by);
@@ -38041,7 +38055,7 @@ static void zt__begin_packet_event(zt__trace_sink *sink, const zt__trace_event *
     }
     zt__begin_message(packet, ZT__PACKET_TRACK_EVENT);
     zt__put_uint(packet, ZT__EVENT_TYPE, is_slice ? ZT__SLICE_BEGINS : ZT__INSTANT_EVENT);
-    if (event->track.number != perfetto->track.number) {
+    if (event->track.device != perfetto->track.device || event->track.number != perfetto->track.number) {
         zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, event->track));
     }
     zt__put_uint(packet, ZT__EVENT_CATEGORY, zt__intern_text(perfetto, ZT__KEY_CATEGORY, event->category));
@@ -43470,9 +43484,12 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (has_samples) {
         zt__describe_series(&result->a, one.series, &one.config);
         zt__describe_series(&result->b, other.series, &other.config);
-        result->ratio = zt__is_positive(result->a.median) ? ratios->median : zt__nan();
-        result->low = ratios->low;
-        result->high = ratios->high;
+        result->ratio = result->low = result->high = zt__nan();
+        if (zt__is_positive(result->a.median)) {
+            result->ratio = ratios->median;
+            result->low = ratios->low;
+            result->high = ratios->high;
+        }
         result->differs = result->low > 1 || result->high < 1;
         zt__describe_comparison(result);
     }
@@ -45022,9 +45039,12 @@ static ze_result_t zt__await_signals(void) {
         {ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this system has no such signals"},
     };
     zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
-    if (refusal == ZT__SIGNAL_CAUGHT && zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL)) {
-        zt__automatic.has_thread = 1;
-        return ZE_RESULT_SUCCESS;
+    if (refusal == ZT__SIGNAL_CAUGHT) {
+        zt__automatic.has_thread = zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL);
+        if (zt__automatic.has_thread) {
+            return ZE_RESULT_SUCCESS;
+        }
+        zt__release_signal();
     }
     return zt__report(NULL, NO_SIGNAL, refusals[refusal].result, zt__automatic.signal,
                       refusals[refusal].reason);
@@ -48132,9 +48152,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        CSV                     JSON                     table      OpenMetrics
 
        samples                 count                    -          phase_samples
-       lost                    lost                     -          -
-       dropped                 dropped                  -          -
-       -                       -                        -          phase_lost_samples
+       lost                    lost                     -          phase_lost_samples
+       dropped                 dropped                  -          phase_dropped_samples
        total GPU time          total_ns                 total      phase_gpu_seconds
        own GPU time            own_ns                   own        region_own_gpu_time_seconds
        bandwidth of peak       bandwidth                bandwidth  region_bandwidth_ratio
@@ -48167,7 +48186,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
        Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
-       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */
 
@@ -48309,7 +48327,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
+       A file begins with what FACTS OF THE RUN lists. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
        entries, lists or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the
        `mean`. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase",
@@ -49318,4 +49336,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2f914f454d9a7066 */
+/* Joined from src/ by src/join.py: 33800fd162af9a2a */

@@ -515,7 +515,8 @@ static void test_a_comparison_with_nothing(void **state) {
     config_a.max_time_ns = 100 * MILLISECOND;
     ok(zt_compare(NULL, &config_a, &config_b, &result));
     assert_true(result.a.median == 0 && result.b.median > 0);
-    assert_true(isnan(result.ratio) && !result.differs && !result.text[0]);
+    assert_true(isnan(result.ratio) && isnan(result.low) && isnan(result.high));
+    assert_true(!result.differs && !result.text[0]);
 }
 
 static void test_failing_work(void **state) {

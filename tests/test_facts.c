@@ -293,7 +293,7 @@ static void test_each_fact_of_the_run(void **state) {
     zt__read_run(&document, &run);
     for (int i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
         const zt__fact *fact = &zt__run_texts[i].fact;
-        if (i == ZT__TEXT_DATE || i == ZT__TEXT_PROGRAM) /* of another second; with quotes */
+        if (i == ZT__RUN_TEXT_DATE || i == ZT__RUN_TEXT_PROGRAM) /* of another second; with quotes */
             continue;
         snprintf(text, sizeof text, "\"%s\"", run.texts[i]);
         assert_memory_equal(run_member_in_json(zt__run_texts[i].set, fact), text, strlen(text));

@@ -576,6 +576,28 @@ static void test_a_handler_that_is_installed_later(void **state) {
     assert_int_equal(occurrences(text_of("errors"), ENDED), 0);
 }
 
+static void refuse_thread(void) {
+    refused_threads = 1;
+}
+
+static void look_at_signal(world *w) {
+    struct sigaction now;
+    launch_and_wait(w, w->immediate, 2);
+    assert_int_equal(sigaction(SIGUSR2, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_DFL);
+}
+
+/* Nobody would hear the signal, so it does what it did before. */
+static void test_no_thread_for_the_signal(void **state) {
+    const program p = {.work = look_at_signal,
+                       .signal = "USR2",
+                       .before = refuse_thread,
+                       .result = ZE_RESULT_ERROR_NOT_AVAILABLE};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "because the system starts no thread");
+}
+
 static void other_signal(world *w) {
     handle();
     kill(getpid(), SIGUSR2);
@@ -845,6 +867,7 @@ int main(void) {
         SIGNAL_TEST(test_threads_go_on),
         SIGNAL_TEST(test_a_signal_that_is_in_use),
         SIGNAL_TEST(test_a_handler_that_is_installed_later),
+        SIGNAL_TEST(test_no_thread_for_the_signal),
         SIGNAL_TEST(test_the_other_signal),
         SIGNAL_TEST(test_errno_is_kept),
         SIGNAL_TEST(test_an_exit_in_a_look),

@@ -80,7 +80,7 @@ static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
 /* Returns where the last place of three bytes is kept that have the same hash as these. */
 static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
     uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return &places->seen[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+    return &places->seen[three * 2654435761u >> (32 - ZT__DEFLATE_BITS)];
 }
 
 /* Adler-32 */

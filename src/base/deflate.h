@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 
-enum { ZT__DEFLATE_PLACES = 1 << 12 };
+enum { ZT__DEFLATE_BITS = 12, ZT__DEFLATE_PLACES = 1 << ZT__DEFLATE_BITS };
 
 /* Where three bytes of each hash were seen last. */
 typedef struct zt__deflate_places {

@@ -200,6 +200,10 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
 
 static sem_t zt__arrivals;
 
+/* The signal that was caught last, and what it did before. */
+static int zt__caught_signal;
+static zt__signal_action zt__action_before;
+
 /* Runs at any moment on any thread of the application, also in a forked child, where nobody waits. */
 static void zt__note_arrival(int signal) {
     int before = errno;
@@ -242,8 +246,14 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
     action.sa_handler = zt__note_arrival;
     action.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
+    zt__caught_signal = number;
+    zt__action_before = before;
     sigaction(number, &action, NULL);
     return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE void zt__release_signal(void) {
+    sigaction(zt__caught_signal, &zt__action_before, NULL);
 }
 
 ZT__PRIVATE void zt__await_signal(void) {

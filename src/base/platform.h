@@ -157,6 +157,9 @@ typedef enum zt__signal_refusal {
    changes if the signal is in use. */
 ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 
+/* Restores what the signal did before it was caught. */
+ZT__PRIVATE void zt__release_signal(void);
+
 /* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
 ZT__PRIVATE void zt__await_signal(void);
 

@@ -236,6 +236,8 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
     return ZT__SIGNAL_MISSING;
 }
 
+ZT__PRIVATE void zt__release_signal(void) {}
+
 ZT__PRIVATE void zt__await_signal(void) {}
 
 ZT__PRIVATE void zt__end_await(void) {}

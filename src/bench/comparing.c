@@ -113,9 +113,12 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (has_samples) {
         zt__describe_series(&result->a, one.series, &one.config);
         zt__describe_series(&result->b, other.series, &other.config);
-        result->ratio = zt__is_positive(result->a.median) ? ratios->median : zt__nan();
-        result->low = ratios->low;
-        result->high = ratios->high;
+        result->ratio = result->low = result->high = zt__nan();
+        if (zt__is_positive(result->a.median)) {
+            result->ratio = ratios->median;
+            result->low = ratios->low;
+            result->high = ratios->high;
+        }
         result->differs = result->low > 1 || result->high < 1;
         zt__describe_comparison(result);
     }

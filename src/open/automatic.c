@@ -371,9 +371,12 @@ static ze_result_t zt__await_signals(void) {
         {ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this system has no such signals"},
     };
     zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
-    if (refusal == ZT__SIGNAL_CAUGHT && zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL)) {
-        zt__automatic.has_thread = 1;
-        return ZE_RESULT_SUCCESS;
+    if (refusal == ZT__SIGNAL_CAUGHT) {
+        zt__automatic.has_thread = zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL);
+        if (zt__automatic.has_thread) {
+            return ZE_RESULT_SUCCESS;
+        }
+        zt__release_signal();
     }
     return zt__report(NULL, NO_SIGNAL, refusals[refusal].result, zt__automatic.signal,
                       refusals[refusal].reason);

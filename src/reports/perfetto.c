@@ -576,7 +576,7 @@ static void zt__begin_packet_event(zt__trace_sink *sink, const zt__trace_event *
     }
     zt__begin_message(packet, ZT__PACKET_TRACK_EVENT);
     zt__put_uint(packet, ZT__EVENT_TYPE, is_slice ? ZT__SLICE_BEGINS : ZT__INSTANT_EVENT);
-    if (event->track.number != perfetto->track.number) {
+    if (event->track.device != perfetto->track.device || event->track.number != perfetto->track.number) {
         zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, event->track));
     }
     zt__put_uint(packet, ZT__EVENT_CATEGORY, zt__intern_text(perfetto, ZT__KEY_CATEGORY, event->category));

@@ -30,11 +30,10 @@ typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_
 #define ZT__REGION_FACTS(X)                                                                                      \
     X(SAMPLES, (double)info->count, ALL, "samples", EVENT, SUM, "samples", "count", "", 0, 0,                    \
       PHASE, "zetools_phase_samples", "Samples of what was submitted in a phase")                                \
-    X(LOST, (double)info->lost, ALL, "samples", EVENT, SUM, "lost", "lost", "", 0, 0, NO, "", "")                \
+    X(LOST, (double)info->lost, ALL, "samples", EVENT, SUM, "lost", "lost", "", 0, 0,                            \
+      PHASE, "zetools_phase_lost_samples", "Samples in a phase whose data is missing or invalid")                \
     X(DROPPED, (double)info->dropped, ALL, "samples", EVENT, SUM, "dropped", "dropped", "", 0, 0,                \
-      NO, "", "")                                                                                                \
-    X(MISSING, (double)(info->lost + info->dropped), ALL, "samples", EVENT, SUM, "", "", "", 0, 0,               \
-      PHASE, "zetools_phase_lost_samples", "Samples in a phase that are lost or dropped")                        \
+      PHASE, "zetools_phase_dropped_samples", "Samples in a phase that were not measured")                       \
     X(TOTAL, nesting->total_ns, ALL, "ns", DURATION, SUM,                                                        \
       "total GPU time", "total_ns", "total", 1, 0,                                                               \
       PHASE, "zetools_phase_gpu_seconds", "GPU time of what was submitted in a phase")                           \

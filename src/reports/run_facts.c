@@ -42,11 +42,11 @@ ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run) {
     zt__measure_own_time(profiler, &open_ns, &library_busy_ns);
     run->now = zt__format_now();
     run->opened = zt__format_date(facts->opened_s);
-#define X(id, text, set, csv, json) run->texts[ZT__TEXT_##id] = text;
+#define X(id, text, set, csv, json) run->texts[ZT__RUN_TEXT_##id] = text;
     ZT__RUN_TEXTS(X)
 #undef X
 #define X(id, value, set, units, type, aggregation, csv, json, family, help)                                 \
-    run->figures[ZT__FIGURE_##id] = value;
+    run->figures[ZT__RUN_FIGURE_##id] = value;
     ZT__RUN_FIGURES(X)
 #undef X
     memcpy(run->throttled_by, power.throttled_by, sizeof run->throttled_by);

@@ -109,14 +109,14 @@ typedef enum zt__run_set {
 /* clang-format on */
 
 typedef enum zt__run_text_id {
-#define X(id, text, set, csv, json) ZT__TEXT_##id,
+#define X(id, text, set, csv, json) ZT__RUN_TEXT_##id,
     ZT__RUN_TEXTS(X)
 #undef X
         ZT__RUN_TEXT_COUNT
 } zt__run_text_id;
 
 typedef enum zt__run_figure_id {
-#define X(id, value, set, units, type, aggregation, csv, json, family, help) ZT__FIGURE_##id,
+#define X(id, value, set, units, type, aggregation, csv, json, family, help) ZT__RUN_FIGURE_##id,
     ZT__RUN_FIGURES(X)
 #undef X
         ZT__RUN_FIGURE_COUNT

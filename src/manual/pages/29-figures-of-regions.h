@@ -8,9 +8,8 @@
        CSV                     JSON                     table      OpenMetrics
 
        samples                 count                    -          phase_samples
-       lost                    lost                     -          -
-       dropped                 dropped                  -          -
-       -                       -                        -          phase_lost_samples
+       lost                    lost                     -          phase_lost_samples
+       dropped                 dropped                  -          phase_dropped_samples
        total GPU time          total_ns                 total      phase_gpu_seconds
        own GPU time            own_ns                   own        region_own_gpu_time_seconds
        bandwidth of peak       bandwidth                bandwidth  region_bandwidth_ratio
@@ -43,6 +42,5 @@
        Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
        Tables       also have "share" and "count", and columns of the times of samples
        "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
-       Lost         phase_lost_samples counts those that are lost and those that are dropped
        Of phases    from "entries" on, in JSON members of "phase"
 */

@@ -1,7 +1,7 @@
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
+       A file begins with what FACTS OF THE RUN lists. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
        entries, lists or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the
        `mean`. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase",
