@@ -40753,6 +40753,7 @@ typedef struct zt__change_text {
 /* A region whose mean GPU time says little, because a few samples take much longer than the others. */
 typedef struct zt__skewed_region {
     const char *name;
+    const zt__path *path; /* NULL: none */
     double mean, median, max, total;
     int has_groups;
     zt__time_groups groups;
@@ -40902,6 +40903,7 @@ static void zt__note_if_skewed(const zt__document *document, zt__region_table *t
         return;
     }
     region.name = name;
+    region.path = document->subject.path;
     region.mean = time->mean;
     region.median = time->median;
     region.max = time->max;
@@ -40918,14 +40920,30 @@ static void zt__note_if_skewed(const zt__document *document, zt__region_table *t
     }
 }
 
+/* What sentences call a row. */
+typedef struct zt__row_text {
+    char text[512];
+} zt__row_text;
+
+/* Returns the name of a row and, if its region has several, that of the path around it. */
+static zt__row_text zt__name_row(zt__document *document, const zt__path *path, const char *name) {
+    const int has_several = path && document->regions[path->key.region->index].paths > 1;
+    char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
+    zt__row_text named;
+    snprintf(named.text, sizeof named.text, "%.255s%s%.255s", around ? around + (*around == ';') : "",
+             around ? ";" : "", name); /* a path inside no other begins with ';' */
+    zt__free(&document->profiler->config.allocator, around);
+    return named;
+}
+
 /* Says of means over twice the median what they are made of. */
 static void zt__write_skewed_regions(zt__document *document, const zt__region_table *table) {
     uint32_t i;
     for (i = 0; i < ZT__SKEWED_SHOWN && table->skewed[i].name; i++) {
         const zt__skewed_region *region = &table->skewed[i];
-        char text[256] = "";
-        zt__append(text, sizeof text, "The mean of '%.64s' is %.1f times its median: ", region->name,
-                   region->mean / region->median);
+        char text[sizeof(zt__row_text) + 256] = "";
+        zt__append(text, sizeof text, "The mean of '%s' is %.1f times its median: ",
+                   zt__name_row(document, region->path, region->name).text, region->mean / region->median);
         if (region->has_groups) {
             const zt__time_groups *groups = &region->groups;
             zt__append(text, sizeof text, "two groups of executions, %u of about ",
@@ -41307,13 +41325,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         const zt__path *path = zt__subject_of_row(document, largest[i]).path;
-        int has_several = path && document->regions[path->key.region->index].paths > 1;
-        char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
-        char name[512];
-        snprintf(name, sizeof name, "%.255s%s%.255s", around ? around : "", around ? ";" : "",
-                 largest[i]->name);
-        zt__write_paragraph_about(document, name, limits[i].text);
-        zt__free(allocator, around);
+        const zt__row_text name = zt__name_row(document, path, largest[i]->name);
+        zt__write_paragraph_about(document, name.text, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_table_of_kernels(document);
@@ -49336,4 +49349,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 33800fd162af9a2a */
+/* Joined from src/ by src/join.py: 4c071b179ca0ef98 */

@@ -813,6 +813,22 @@ static void test_groups_of_a_name_of_cpp(void **state) {
     close_profiler(w, profiler);
 }
 
+static void last_in_two_phases(world *w, zt_profiler *profiler) {
+    ZT_PHASE("first")
+        last_as_usual_and_once_longer(w, profiler);
+    ZT_PHASE("second")
+        last_as_usual_and_once_longer(w, profiler);
+}
+
+/* A region on several paths has a row for each. */
+static void test_groups_of_paths(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure(w, 0, last_in_two_phases);
+    expect_report(profiler, ZT_FORMAT_TABLE, "The mean of 'first;work' is 5.9 times its median");
+    expect_report(profiler, ZT_FORMAT_TABLE, "The mean of 'second;work' is 5.9 times its median");
+    close_profiler(w, profiler);
+}
+
 static void last_longer_and_longer(world *w, zt_profiler *profiler) {
     static const uint64_t lasts[] = {2, 2, 2, 2, 2, 2, 3, 4, 6, 9, 13, 18};
     for (int i = 0; i < 12; i++)
@@ -1039,6 +1055,7 @@ int main(void) {
         TEST(test_columns_of_latencies),
         TEST(test_two_groups_of_executions),
         TEST(test_groups_of_a_name_of_cpp),
+        TEST(test_groups_of_paths),
         TEST(test_a_few_long_executions),
         TEST(test_bytes_in_reports),
         TEST(test_a_copy_within_a_tick),
