@@ -110,11 +110,16 @@ static zt_profiler *measure_times(world *w, zt_availability why) {
     return profiler;
 }
 
+/* The other process is forked, and so has the name of this one, which is that of the system's loader where that starts the
+   program. */
 static void expect_named(const char *text, other o) {
-    char holder[128];
-    snprintf(holder, sizeof holder,
-             "in use by process %d (test_counters), which has counters of a GPU open. Close it",
-             (int)o.process);
+    char name[64], holder[192];
+    FILE *file = fopen("/proc/self/comm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%63[^\n]", name), 1);
+    fclose(file);
+    snprintf(holder, sizeof holder, "in use by process %d (%s), which has counters of a GPU open. Close it",
+             (int)o.process, name);
     assert_contains(text, holder);
 }
 
