@@ -29460,8 +29460,8 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
-    } else if (first && !zt__load(&first->next)) {
-        device = first;
+    } else if (!tracer->automatic && first && !zt__load(&first->next)) {
+        device = first; /* zt_auto does not know all contexts */
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
@@ -49349,4 +49349,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4c071b179ca0ef98 */
+/* Joined from src/ by src/join.py: cbe4ccc4ad29b47e */

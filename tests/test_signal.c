@@ -246,6 +246,31 @@ static void test_lists_from_before(void **state) {
                         "3 launches were on command lists that were created before tracing");
 }
 
+/* A list from before of another context than the one that creates a list in the look. */
+static void look_at_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    const ze_context_handle_t context = w->context;
+    ze_command_list_handle_t list;
+    begin_look();
+    ok(zeContextCreate(w->driver, &desc, &w->context));
+    create_immediate(w, &list);
+    launch_and_wait(w, w->immediate, 3);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(w->context));
+    w->context = context;
+    end_look();
+    assert_no_findings();
+}
+
+static void test_a_list_from_before_of_another_context(void **state) {
+    const program p = {.work = look_at_two_contexts, .signal = "USR2"};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), can_query_lists() ? 3 : 0);
+    if (!can_query_lists())
+        assert_contains(text_of("errors"), "3 of 3 launches could not be measured");
+}
+
 /* Lists that were recorded before a look: their executions are counted. */
 static void look_at_executions(world *w) {
     record(w, 4);
@@ -858,6 +883,7 @@ int main(void) {
         SIGNAL_TEST(test_a_signal_by_the_configuration),
         SIGNAL_TEST(test_reports_of_a_path_with_the_process),
         SIGNAL_TEST(test_lists_from_before),
+        SIGNAL_TEST(test_a_list_from_before_of_another_context),
         SIGNAL_TEST(test_lists_that_were_recorded_before),
         SIGNAL_TEST(test_a_list_that_is_recorded_in_a_look),
         SIGNAL_TEST(test_a_list_that_is_recorded_with_metrics),
