@@ -14294,6 +14294,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
    something there. No other thread uses the profiler. */
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
 
+/* Destroys the events and queries of a profiler, which measures nothing any more. Its samples have been collected or
+   abandoned. No other thread uses it. */
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
@@ -14319,12 +14323,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
-    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
-    zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
@@ -14344,6 +14346,12 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
+    zt__unregister_profiler(profiler);
+    zt__destroy_probes(profiler);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);
@@ -44921,13 +44929,17 @@ static void zt__stop_auto(zt__tracer *tracer) {
     zt__stop_tracer(tracer, "zt_auto");
 }
 
-/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+/* Leaves the lists and contexts of a process that goes on, and may destroy them while reports are written. Returns how
+   many probes stay. */
 static uint64_t zt__leave_process(zt__tracer *tracer) {
     zt__traced_device *device;
     uint64_t left = 0;
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
         device->profiler->config.thread = 0; /* it has ended */
         left += zt__leave_lists(device->profiler);
+        zt__collect_what_runs(device->profiler);
+        zt__abandon_recordings(device->profiler, "zt_auto");
+        zt__destroy_probes(device->profiler);
     }
     return left;
 }
@@ -49349,4 +49361,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: cbe4ccc4ad29b47e */
+/* Joined from src/ by src/join.py: 66f77c558ea9c3e5 */
