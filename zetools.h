@@ -34931,7 +34931,8 @@ static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
     if (zt__is_positive(busy_ns) && zt__is_positive(open_ns)) {
         zt__append_time(text, sizeof text, busy_ns);
-        zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
+        zt__append(text, sizeof text, busy_ns < 0.1 * open_ns ? ", %.2g%% of the " : ", %.0f%% of the ",
+                   100 * busy_ns / open_ns);
         zt__append_time(text, sizeof text, open_ns);
         zt__append(text, sizeof text, " since zt_open.");
         note(document, text);
@@ -49361,4 +49362,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 66f77c558ea9c3e5 */
+/* Joined from src/ by src/join.py: e51bc9c0579c55a8 */
