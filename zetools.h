@@ -14294,6 +14294,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
    something there. No other thread uses the profiler. */
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
 
+/* Destroys the events and queries of a profiler, which measures nothing any more. Its samples have been collected or
+   abandoned. No other thread uses it. */
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
@@ -14319,12 +14323,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
-    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
-    zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
@@ -14344,6 +14346,12 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
+    zt__unregister_profiler(profiler);
+    zt__destroy_probes(profiler);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);
@@ -29460,8 +29468,8 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
-    } else if (first && !zt__load(&first->next)) {
-        device = first;
+    } else if (!tracer->automatic && first && !zt__load(&first->next)) {
+        device = first; /* zt_auto does not know all contexts */
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
@@ -34923,7 +34931,8 @@ static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
     if (zt__is_positive(busy_ns) && zt__is_positive(open_ns)) {
         zt__append_time(text, sizeof text, busy_ns);
-        zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
+        zt__append(text, sizeof text, busy_ns < 0.1 * open_ns ? ", %.2g%% of the " : ", %.0f%% of the ",
+                   100 * busy_ns / open_ns);
         zt__append_time(text, sizeof text, open_ns);
         zt__append(text, sizeof text, " since zt_open.");
         note(document, text);
@@ -44921,13 +44930,17 @@ static void zt__stop_auto(zt__tracer *tracer) {
     zt__stop_tracer(tracer, "zt_auto");
 }
 
-/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+/* Leaves the lists and contexts of a process that goes on, and may destroy them while reports are written. Returns how
+   many probes stay. */
 static uint64_t zt__leave_process(zt__tracer *tracer) {
     zt__traced_device *device;
     uint64_t left = 0;
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
         device->profiler->config.thread = 0; /* it has ended */
         left += zt__leave_lists(device->profiler);
+        zt__collect_what_runs(device->profiler);
+        zt__abandon_recordings(device->profiler, "zt_auto");
+        zt__destroy_probes(device->profiler);
     }
     return left;
 }
@@ -49349,4 +49362,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4c071b179ca0ef98 */
+/* Joined from src/ by src/join.py: e51bc9c0579c55a8 */

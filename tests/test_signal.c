@@ -246,6 +246,31 @@ static void test_lists_from_before(void **state) {
                         "3 launches were on command lists that were created before tracing");
 }
 
+/* A list from before of another context than the one that creates a list in the look. */
+static void look_at_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    const ze_context_handle_t context = w->context;
+    ze_command_list_handle_t list;
+    begin_look();
+    ok(zeContextCreate(w->driver, &desc, &w->context));
+    create_immediate(w, &list);
+    launch_and_wait(w, w->immediate, 3);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(w->context));
+    w->context = context;
+    end_look();
+    assert_no_findings();
+}
+
+static void test_a_list_from_before_of_another_context(void **state) {
+    const program p = {.work = look_at_two_contexts, .signal = "USR2"};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), can_query_lists() ? 3 : 0);
+    if (!can_query_lists())
+        assert_contains(text_of("errors"), "3 of 3 launches could not be measured");
+}
+
 /* Lists that were recorded before a look: their executions are counted. */
 static void look_at_executions(world *w) {
     record(w, 4);
@@ -384,6 +409,50 @@ static void test_contexts_that_are_destroyed_between_looks(void **state) {
     assert_int_equal(samples_in("run.csv"), 2);
     assert_int_equal(samples_in("run.2.csv"), 4);
     assert_int_equal(samples_in("run.3.csv"), 6);
+}
+
+/* A context that is destroyed while the report is written: the library has nothing in it any more. */
+static atomic_int is_writing, is_destroyed;
+
+static void wait_in_report(int result, const char *text, void *user) {
+    (void)result, (void)user;
+    atomic_store(&is_writing, strstr(text, "CANNOT_WRITE") != NULL);
+    while (atomic_load(&is_writing) && !atomic_load(&is_destroyed))
+        nap();
+}
+
+static void destroy_in_report(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    const ze_context_handle_t context = w->context;
+    ze_command_list_handle_t list;
+    begin_look();
+    ok(zeContextCreate(w->driver, &desc, &w->context));
+    create_immediate(w, &list);
+    kill(getpid(), SIGUSR2);
+    while (!atomic_load(&is_writing))
+        nap();
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(w->context));
+    w->context = context;
+    assert_no_findings();
+    atomic_store(&is_destroyed, 1);
+    await_message(ENDED, looks);
+    assert_no_findings();
+}
+
+static void test_a_context_that_is_destroyed_in_a_report(void **state) {
+    static const char *const groups[] = {"", NULL};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zt_auto_config config = {0};
+        config.profiler.log = wait_in_report;
+        config.profiler.groups = groups[i];
+        const program p = {.work = destroy_in_report,
+                           .signal = "USR2",
+                           .config = &config,
+                           .variables = {"ZT_AUTO", "/nowhere/at/all.csv"}};
+        expect_success(&p);
+    }
 }
 
 /* A list that runs when a look ends: it may be executed again before its samples are read, so they are lost. What the
@@ -858,11 +927,13 @@ int main(void) {
         SIGNAL_TEST(test_a_signal_by_the_configuration),
         SIGNAL_TEST(test_reports_of_a_path_with_the_process),
         SIGNAL_TEST(test_lists_from_before),
+        SIGNAL_TEST(test_a_list_from_before_of_another_context),
         SIGNAL_TEST(test_lists_that_were_recorded_before),
         SIGNAL_TEST(test_a_list_that_is_recorded_in_a_look),
         SIGNAL_TEST(test_a_list_that_is_recorded_with_metrics),
         SIGNAL_TEST(test_what_is_destroyed_between_looks),
         SIGNAL_TEST(test_contexts_that_are_destroyed_between_looks),
+        SIGNAL_TEST(test_a_context_that_is_destroyed_in_a_report),
         SIGNAL_TEST(test_a_list_that_runs_when_a_look_ends),
         SIGNAL_TEST(test_threads_go_on),
         SIGNAL_TEST(test_a_signal_that_is_in_use),

@@ -120,6 +120,16 @@ static void test_of_callbacks(void **state) {
     close_profiler(w, profiler);
 }
 
+/* A share near 100% is not written with an exponent. */
+static void test_a_share_near_all(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    profiler->opened_ns -= hour_ns;
+    profiler->slow.ns += hour_ns;
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), ", 100% of the ");
+    close_profiler(w, profiler);
+}
+
 /* What another process has measured is not of this run. */
 static void test_of_nothing(void **state) {
     world *w = *state;
@@ -139,6 +149,7 @@ int main(void) {
         TEST(test_of_regions),
         TEST(test_of_executions),
         TEST(test_of_callbacks),
+        TEST(test_a_share_near_all),
         TEST(test_of_nothing),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);

@@ -240,13 +240,17 @@ static void zt__stop_auto(zt__tracer *tracer) {
     zt__stop_tracer(tracer, "zt_auto");
 }
 
-/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+/* Leaves the lists and contexts of a process that goes on, and may destroy them while reports are written. Returns how
+   many probes stay. */
 static uint64_t zt__leave_process(zt__tracer *tracer) {
     zt__traced_device *device;
     uint64_t left = 0;
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
         device->profiler->config.thread = 0; /* it has ended */
         left += zt__leave_lists(device->profiler);
+        zt__collect_what_runs(device->profiler);
+        zt__abandon_recordings(device->profiler, "zt_auto");
+        zt__destroy_probes(device->profiler);
     }
     return left;
 }

@@ -24,12 +24,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
-    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
-    zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
@@ -49,6 +47,12 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
+    zt__unregister_profiler(profiler);
+    zt__destroy_probes(profiler);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);

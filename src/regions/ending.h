@@ -14,6 +14,10 @@ ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
    something there. No other thread uses the profiler. */
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
 
+/* Destroys the events and queries of a profiler, which measures nothing any more. Its samples have been collected or
+   abandoned. No other thread uses it. */
+ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);

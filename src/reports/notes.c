@@ -536,7 +536,8 @@ static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
     if (zt__is_positive(busy_ns) && zt__is_positive(open_ns)) {
         zt__append_time(text, sizeof text, busy_ns);
-        zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
+        zt__append(text, sizeof text, busy_ns < 0.1 * open_ns ? ", %.2g%% of the " : ", %.0f%% of the ",
+                   100 * busy_ns / open_ns);
         zt__append_time(text, sizeof text, open_ns);
         zt__append(text, sizeof text, " since zt_open.");
         note(document, text);

@@ -173,8 +173,8 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
-    } else if (first && !zt__load(&first->next)) {
-        device = first;
+    } else if (!tracer->automatic && first && !zt__load(&first->next)) {
+        device = first; /* zt_auto does not know all contexts */
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
