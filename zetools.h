@@ -3932,7 +3932,7 @@ static void zt__read_process_name(uint32_t process, char *name, size_t size) {
 }
 
 /* Returns whether a process has counters open, which are files of the kernel's drivers i915 and xe; -1 if the system
-   does not show its files, or `links_left` reached 0. */
+   does not show its files. Looks at no more than `links_left`. */
 static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
     static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
                                            {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
@@ -3943,13 +3943,9 @@ static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint3
     snprintf(path, sizeof path, "/proc/%u/fd", (unsigned)process);
     directory = opendir(path);
     if (!directory) {
-        return errno == EACCES ? -1 : 0; /* it may have ended */
+        return errno == ENOENT || errno == ESRCH ? 0 : -1; /* it may have ended */
     }
-    while (!found && (entry = readdir(directory)) != NULL) {
-        if (*links_left == 0) {
-            found = -1;
-            break;
-        }
+    while (!found && *links_left > 0 && (entry = readdir(directory)) != NULL) {
         --*links_left;
         snprintf(path, sizeof path, "/proc/%u/fd/%.20s", (unsigned)process, entry->d_name);
         zt__read_link(path, target, sizeof target);
@@ -3973,6 +3969,10 @@ ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
         user.hidden += is_open < 0;
         if (is_open > 0) {
             user.process = process;
+        }
+        if (links_left == 0) { /* there may be others */
+            user.is_shown = 0;
+            break;
         }
     }
     if (directory) {
@@ -49009,12 +49009,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
-       signal.
+       signal; so does a server that calls daemon() after zt_auto, which goes on as a forked child.
 
        The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
-       A handler that the program installs later replaces that of the library, so that a look does not begin, or
-       does not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
+       not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
        that the system chooses for the signal; others are restarted.
 
        What was there before a look:
@@ -49362,4 +49362,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e51bc9c0579c55a8 */
+/* Joined from src/ by src/join.py: a735ad8dca2cb863 */

@@ -1269,6 +1269,13 @@ static total total_of(sequence *s, int profiler, const char *name) {
     return sum;
 }
 
+static void print_causes(const zt_profiler *profiler) {
+    const zt_info info = zt_get_info(profiler);
+    for (int i = 0; i < ZT_CAUSE_COUNT; i++)
+        if (info.causes[i].count)
+            print_message("%s: %llu\n", info.causes[i].name, (unsigned long long)info.causes[i].count);
+}
+
 static void check_region(sequence *s, int profiler, uint32_t index) {
     zt_region_info info;
     zt_stats fills;
@@ -1305,6 +1312,8 @@ static void check_region(sequence *s, int profiler, uint32_t index) {
         wrong = "it was dropped, and counted all the same";
     else if (dropped > sum.droppable)
         wrong = "it was dropped without a cause";
+    if (wrong)
+        print_causes(of->profiler);
     if (wrong)
         complain(
             s,

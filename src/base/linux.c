@@ -331,7 +331,7 @@ static void zt__read_process_name(uint32_t process, char *name, size_t size) {
 }
 
 /* Returns whether a process has counters open, which are files of the kernel's drivers i915 and xe; -1 if the system
-   does not show its files, or `links_left` reached 0. */
+   does not show its files. Looks at no more than `links_left`. */
 static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
     static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
                                            {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
@@ -342,13 +342,9 @@ static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint3
     snprintf(path, sizeof path, "/proc/%u/fd", (unsigned)process);
     directory = opendir(path);
     if (!directory) {
-        return errno == EACCES ? -1 : 0; /* it may have ended */
+        return errno == ENOENT || errno == ESRCH ? 0 : -1; /* it may have ended */
     }
-    while (!found && (entry = readdir(directory)) != NULL) {
-        if (*links_left == 0) {
-            found = -1;
-            break;
-        }
+    while (!found && *links_left > 0 && (entry = readdir(directory)) != NULL) {
         --*links_left;
         snprintf(path, sizeof path, "/proc/%u/fd/%.20s", (unsigned)process, entry->d_name);
         zt__read_link(path, target, sizeof target);
@@ -372,6 +368,10 @@ ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
         user.hidden += is_open < 0;
         if (is_open > 0) {
             user.process = process;
+        }
+        if (links_left == 0) { /* there may be others */
+            user.is_shown = 0;
+            break;
         }
     }
     if (directory) {

@@ -17,12 +17,12 @@
 
        zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows there. If
        the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
-       signal.
+       signal; so does a server that calls daemon() after zt_auto, which goes on as a forked child.
 
        The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
-       A handler that the program installs later replaces that of the library, so that a look does not begin, or
-       does not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
+       not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
        that the system chooses for the signal; others are restarted.
 
        What was there before a look:
