@@ -332,7 +332,8 @@ static void run_night(night *n) {
     print_message("%.2f hours; resident memory %.2f MiB after a tenth, and %+.2f MiB since\n",
                   (double)(now_ns() - first_ns) / 3.6e12, (double)resident / (1 << 20),
                   (double)more / (1 << 20));
-    assert_true(more < MOST_RESIDENT);
+    if (!getenv("ZEL_ENABLE_EVENTS_CHECKER")) /* whose memory grows with each use of an event */
+        assert_true(more < MOST_RESIDENT);
     assert_true(now_ns() - first_ns >= STEPS * STEP_NS);
     check_counts(n);
     if (zt_get_info(n->profiler).metric_count > 0)
