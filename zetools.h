@@ -49037,6 +49037,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        it was recorded: with metrics, its launches do not overlap. What it had on its way when the look ended, and
        was not collected within config.wait_timeout_ns, is lost (ZT_LOST_OVERWRITTEN).
 
+       While a look ends, it waits for calls that it has observed and that are still in the driver, for at most
+       config.wait_timeout_ns. A context that another thread destroys in this time is not noticed: its pools of
+       events and queries are destroyed after it.
+
        Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
 */
 
@@ -49362,4 +49366,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a735ad8dca2cb863 */
+/* Joined from src/ by src/join.py: cb9e4586c6a03571 */

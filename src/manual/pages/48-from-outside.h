@@ -45,5 +45,9 @@
        it was recorded: with metrics, its launches do not overlap. What it had on its way when the look ended, and
        was not collected within config.wait_timeout_ns, is lost (ZT_LOST_OVERWRITTEN).
 
+       While a look ends, it waits for calls that it has observed and that are still in the driver, for at most
+       config.wait_timeout_ns. A context that another thread destroys in this time is not noticed: its pools of
+       events and queries are destroyed after it.
+
        Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
 */
