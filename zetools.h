@@ -10003,18 +10003,21 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
 ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
                                           uint32_t column, double *median, double *p95) {
     const size_t columns = layout->kept_count;
-    const float *row = statistics->rows,
-                *last = row + columns * (statistics->kept ? statistics->kept - 1 : 0);
+    const float *row, *last;
     double *const quantiles[2] = {median, p95};
     const double shares[2] = {0.5, 0.95};
     uint32_t i;
-    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column || zt__is_nan(*last)) {
+    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column) {
         return 0;
     }
-    for (; row < last; row += columns) {
-        if (!(row[0] <= row[columns])) {
+    last = statistics->rows + columns * (statistics->kept - 1);
+    for (row = statistics->rows; row < last; row += columns) {
+        if (zt__is_nan(*row) || *row > row[columns]) {
             return 0;
         }
+    }
+    if (zt__is_nan(*last)) {
+        return 0;
     }
     for (i = 0; i < 2; i++) {
         double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
@@ -49366,4 +49369,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: cb9e4586c6a03571 */
+/* Joined from src/ by src/join.py: b12f45766e5695c3 */

@@ -148,11 +148,44 @@ static void test_buckets_of_times(void **state) {
     assert_int_equal(zt__bucket_of_time(-1), 0);
 }
 
+/* Times in ascending order have quantiles without being sorted once more; others, and none, have not. */
+static void test_quantiles_of_sorted_times(void **state) {
+    static const struct {
+        float times[5];
+        uint32_t kept;
+        int is_sorted;
+        double median;
+    } cases[] = {{{0}, 0, 0, 0},          {{3}, 1, 1, 3},    {{1, 2, 4, 4, 8}, 5, 1, 4},
+                 {{1, 2, 4, 8}, 4, 1, 3}, {{2, 1}, 2, 0, 0}, {{1, NAN, 2}, 3, 0, 0},
+                 {{1, 2, NAN}, 3, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zt__statistics statistics = make_statistics();
+        double median = 0, p95 = 0;
+        float *rows = statistics.rows;
+        if (!cases[i].kept)
+            statistics.rows = NULL; /* as long as there is no sample */
+        for (uint32_t k = 0; k < cases[i].kept; k++)
+            rows[2 * k] = cases[i].times[k];
+        statistics.kept = cases[i].kept;
+        assert_int_equal(zt__find_sorted_quantiles(&layout, &statistics, 0, &median, &p95),
+                         cases[i].is_sorted);
+        assert_true(!cases[i].is_sorted || is_close(median, cases[i].median, 0));
+        assert_false(zt__find_sorted_quantiles(&layout, &statistics, 4, &median, &p95));
+        statistics.rows = rows;
+        free_statistics(&statistics);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_number),   cmocka_unit_test(test_no_digits_cancel),
-        cmocka_unit_test(test_equal_values), cmocka_unit_test(test_missing_values),
-        cmocka_unit_test(test_large_values), cmocka_unit_test(test_buckets_of_times),
+        cmocka_unit_test(test_any_number),
+        cmocka_unit_test(test_no_digits_cancel),
+        cmocka_unit_test(test_equal_values),
+        cmocka_unit_test(test_missing_values),
+        cmocka_unit_test(test_large_values),
+        cmocka_unit_test(test_buckets_of_times),
+        cmocka_unit_test(test_quantiles_of_sorted_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
