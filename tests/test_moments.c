@@ -162,17 +162,17 @@ static void test_quantiles_of_sorted_times(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zt__statistics statistics = make_statistics();
         double median = 0, p95 = 0;
-        float *rows = statistics.rows;
+        float *kept = statistics.rows;
         if (!cases[i].kept)
             statistics.rows = NULL; /* as long as there is no sample */
         for (uint32_t k = 0; k < cases[i].kept; k++)
-            rows[2 * k] = cases[i].times[k];
+            kept[2 * k] = cases[i].times[k];
         statistics.kept = cases[i].kept;
         assert_int_equal(zt__find_sorted_quantiles(&layout, &statistics, 0, &median, &p95),
                          cases[i].is_sorted);
         assert_true(!cases[i].is_sorted || is_close(median, cases[i].median, 0));
         assert_false(zt__find_sorted_quantiles(&layout, &statistics, 4, &median, &p95));
-        statistics.rows = rows;
+        statistics.rows = kept;
         free_statistics(&statistics);
     }
 }
