@@ -44718,7 +44718,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 #ifdef ZETOOLS_TRACER
 
-enum { ZT__AUTO_TEXTS = 9 + ZT__MAX_HOOKS };
+enum { ZT__CONFIG_TEXTS = 9, ZT__AUTO_TEXTS = ZT__CONFIG_TEXTS + ZT__MAX_HOOKS };
 
 /* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
@@ -44752,7 +44752,7 @@ static int zt__keep_text(const char **text) {
 
 /* Stores where the strings of the application are kept. */
 static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
-    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
+    const char **kept[ZT__CONFIG_TEXTS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
@@ -49369,4 +49369,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b12f45766e5695c3 */
+/* Joined from src/ by src/join.py: a0c2d9aec9be4439 */

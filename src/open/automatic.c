@@ -25,7 +25,7 @@
 
 #ifdef ZETOOLS_TRACER
 
-enum { ZT__AUTO_TEXTS = 9 + ZT__MAX_HOOKS };
+enum { ZT__CONFIG_TEXTS = 9, ZT__AUTO_TEXTS = ZT__CONFIG_TEXTS + ZT__MAX_HOOKS };
 
 /* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
@@ -59,7 +59,7 @@ static int zt__keep_text(const char **text) {
 
 /* Stores where the strings of the application are kept. */
 static void zt__list_texts(zt__auto *automatic, const char **texts[ZT__AUTO_TEXTS]) {
-    const char **kept[ZT__AUTO_TEXTS - ZT__MAX_HOOKS] = {
+    const char **kept[ZT__CONFIG_TEXTS] = {
         &automatic->report,         &automatic->signal,         &automatic->config.groups,
         &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
         &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
