@@ -48421,7 +48421,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    TRACE FILES
 
        "run.pftrace" is for Perfetto (ui.perfetto.dev), in its own format, with more for its pages. It is compressed:
-       from two regions on, it has less than a third of the bytes of "run.trace.json", which is for Chrome
+       but for a few regions, it has less than a third of the bytes of "run.trace.json", which is for Chrome
        (chrome://tracing) and other tools that read the Trace Event format; Perfetto shows it, too. Both have the
        same tracks and spans, with times of CLOCK_MONOTONIC.
 
@@ -49369,4 +49369,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a0c2d9aec9be4439 */
+/* Joined from src/ by src/join.py: a7cf2f9e6577bff7 */

@@ -2,7 +2,7 @@
    TRACE FILES
 
        "run.pftrace" is for Perfetto (ui.perfetto.dev), in its own format, with more for its pages. It is compressed:
-       from two regions on, it has less than a third of the bytes of "run.trace.json", which is for Chrome
+       but for a few regions, it has less than a third of the bytes of "run.trace.json", which is for Chrome
        (chrome://tracing) and other tools that read the Trace Event format; Perfetto shows it, too. Both have the
        same tracks and spans, with times of CLOCK_MONOTONIC.
 
