@@ -18477,6 +18477,12 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *
                                     const zt__sample_layout *layout, const zt__statistics *statistics,
                                     const uint32_t *columns, zt__statistics *copied);
 
+/* Adds what belongs to the samples of another path. The mutex is held, as for the next one. */
+ZT__PRIVATE void zt__add_path_sums(zt__path *to, const zt__path *added);
+
+/* Adds what is not known of another path, and why, and its memory. */
+ZT__PRIVATE void zt__add_path_losses(zt__path *to, const zt__path *added);
+
 /* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
 ZT__PRIVATE void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root);
 
@@ -18559,6 +18565,26 @@ static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *fro
                                &copy->statistics) &&
            zt__copy_statistics(into, &into->entry_layout, &to->entries, &from->entry_layout, &path->entries,
                                NULL, &copy->entries);
+}
+
+ZT__PRIVATE void zt__add_path_sums(zt__path *to, const zt__path *added) {
+    to->with_metrics += added->with_metrics;
+    to->bytes += added->bytes;
+    to->bytes_ns += added->bytes_ns;
+    if (to->launch_error_ns < added->launch_error_ns) {
+        to->launch_error_ns = added->launch_error_ns;
+    }
+}
+
+ZT__PRIVATE void zt__add_path_losses(zt__path *to, const zt__path *added) {
+    to->outlives_outer |= added->outlives_outer;
+    to->is_own_unknown |= added->is_own_unknown;
+    to->missing += added->missing;
+    to->lost += added->lost;
+    to->dropped += added->dropped;
+    to->incomplete += added->incomplete;
+    zt__add_allocations(&to->memory, &added->memory);
+    zt__raise_memory_in_use(&to->memory, &added->memory);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -18661,26 +18687,14 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
             zt__merge_statistics(&into->entry_layout, &to->entries, &added->entries);
-            to->with_metrics += added->with_metrics;
-            to->bytes += added->bytes;
-            to->bytes_ns += added->bytes_ns;
-            if (to->launch_error_ns < added->launch_error_ns) {
-                to->launch_error_ns = added->launch_error_ns;
-            }
-            to->outlives_outer |= added->outlives_outer;
-            to->is_own_unknown |= added->is_own_unknown;
-            to->missing += added->missing;
-            to->lost += added->lost;
-            to->dropped += added->dropped;
+            zt__add_path_sums(to, added);
+            zt__add_path_losses(to, added);
             to->entered += added->entered;
-            to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
             to->host_wait_ns += added->host_wait_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
-            zt__add_allocations(&to->memory, &added->memory);
-            zt__raise_memory_in_use(&to->memory, &added->memory);
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;
@@ -33932,12 +33946,7 @@ static int zt__join_statistics(zt_profiler *whole, const zt__member *member, con
         zt__lock(&whole->mutex);
         zt__merge_statistics(&whole->layout, &to->statistics, &statistics);
         zt__merge_statistics(&whole->entry_layout, &to->entries, &entries);
-        to->with_metrics += path->with_metrics;
-        to->bytes += path->bytes;
-        to->bytes_ns += path->bytes_ns;
-        if (to->launch_error_ns < path->launch_error_ns) {
-            to->launch_error_ns = path->launch_error_ns;
-        }
+        zt__add_path_sums(to, path);
         zt__unlock(&whole->mutex);
     }
     zt__free_statistics(allocator, &statistics);
@@ -33978,15 +33987,8 @@ static int zt__join_results(zt__joining *joining, zt__member *member) {
             return 0;
         }
         zt__lock(&from->mutex);
-        to->outlives_outer |= path->outlives_outer;
-        to->is_own_unknown |= path->is_own_unknown;
-        to->missing += path->missing;
+        zt__add_path_losses(to, path);
         to->kept += path->kept;
-        to->lost += path->lost;
-        to->dropped += path->dropped;
-        to->incomplete += path->incomplete;
-        zt__add_allocations(&to->memory, &path->memory);
-        zt__raise_memory_in_use(&to->memory, &path->memory);
         if (member->counts_power) {
             zt__add_power(&to->power, &path->power, 1);
             to->power_s += path->power_s;
@@ -49369,4 +49371,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a7cf2f9e6577bff7 */
+/* Joined from src/ by src/join.py: 70776afeb848da2c */

@@ -818,6 +818,38 @@ const char *in_directory(const char *name) {
     return path;
 }
 
+int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        count++;
+    return count;
+}
+
+const char *line_of(const char *report, const char *beginning) {
+    static char found[4096];
+    const char *line = strstr(report, beginning);
+    while (line && line != report && line[-1] != '\n')
+        line = strstr(line + 1, beginning);
+    if (!line)
+        fail_msg("no line begins with '%s' in:\n%s", beginning, report);
+    snprintf(found, sizeof found, "%.*s", (int)strcspn(line, "\n"), line);
+    return found;
+}
+
+int64_t resident_size(void) {
+    long long size = 0, resident = 0;
+#if !INSTRUMENTED && defined(__linux__)
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lld %lld", &size, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    resident *= sysconf(_SC_PAGESIZE);
+#endif
+    (void)size;
+    return resident;
+}
+
 /* What an earlier test left behind is not this one's fault. */
 static void check_ledger(uint64_t live_before) {
     char text[4096];

@@ -212,6 +212,15 @@ int make_directory(void **state);
 int remove_directory(void **state);
 const char *in_directory(const char *name);
 
+/* Counts how often a text contains another. */
+int occurrences(const char *text, const char *part);
+
+/* Returns the line of a report that begins with a text; valid until the next call. Fails if there is none. */
+const char *line_of(const char *report, const char *beginning);
+
+/* Memory of this process, in bytes; 0 where it is not to be had, or means nothing. */
+int64_t resident_size(void);
+
 void create_immediate(world *w, ze_command_list_handle_t *list);
 void create_list(world *w, ze_command_list_handle_t *list);
 void create_kernel(world *w, ze_kernel_handle_t *kernel);

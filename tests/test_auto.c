@@ -108,32 +108,10 @@ static void assert_no_messages(void) {
     assert_null(strstr(text_of("errors"), "zetools"));
 }
 
-/* Counts how often a text contains another. */
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    while ((text = strstr(text, part))) {
-        count++;
-        text += strlen(part);
-    }
-    return count;
-}
-
 /* All contexts and devices are in one report of each format. */
 static void assert_no_second(const char *name) {
     if (access(in_directory(name), F_OK) == 0)
         fail_msg("there is %s", in_directory(name));
-}
-
-/* Returns the line of a report that begins with a text. */
-static const char *line_of(const char *report, const char *beginning) {
-    static char found[4096];
-    const char *line = strstr(report, beginning);
-    while (line && line != report && line[-1] != '\n')
-        line = strstr(line + 1, beginning);
-    if (!line)
-        fail_msg("no line begins with '%s' in:\n%s", beginning, report);
-    snprintf(found, sizeof found, "%.*s", (int)strcspn(line, "\n"), line);
-    return found;
 }
 
 /* The driver is unloaded before leaks are searched for, so what a program keeps in it looks like one. */

@@ -79,27 +79,6 @@ static char *report(const zt_profiler *profiler, const char *name) {
     return read_report(name);
 }
 
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    while ((text = strstr(text, part))) {
-        count++;
-        text += strlen(part);
-    }
-    return count;
-}
-
-/* The text of a report's line that begins with a text. */
-static const char *line_of(const char *text, const char *beginning) {
-    static char line[4096];
-    const char *found = strstr(text, beginning);
-    while (found && found != text && found[-1] != '\n')
-        found = strstr(found + 1, beginning);
-    if (!found)
-        fail_msg("no line begins with '%s' in:\n%s", beginning, text);
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(found, "\n"), found);
-    return line;
-}
-
 static int count_bytes(const void *bytes, size_t size, void *user) {
     (void)bytes, (void)size, (void)user;
     return 0;

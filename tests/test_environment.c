@@ -54,14 +54,6 @@ static void assert_no_messages(void) {
     assert_null(strstr(text_of("errors"), "zetools"));
 }
 
-/* Returns how often a text contains another. */
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    for (; (text = strstr(text, part)); text += strlen(part))
-        count++;
-    return count;
-}
-
 /* A profiler without a log function. */
 static zt_profiler *open_silent(world *w, const char *groups) {
     zt_config config = {0};

@@ -99,21 +99,6 @@ static void run_step(night *n, int step) {
 
 /* ==== memory and reports ================================================================================== */
 
-/* In bytes; 0 where it is not to be had, or means nothing. */
-static int64_t resident_size(void) {
-    long long size = 0, resident = 0;
-#if !INSTRUMENTED && defined(__linux__)
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%lld %lld", &size, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    resident *= sysconf(_SC_PAGESIZE);
-#endif
-    (void)size;
-    return resident;
-}
-
 static const char *const reports[] = {"run.txt",     "run.html",   "run.csv",           "run.json",
                                       "run.prom",    "run.folded", "run.instances.csv", "run.trace.json",
                                       "run.pftrace", "run.zt"};
@@ -146,13 +131,6 @@ static char *read_whole(const char *name, size_t *size) {
 static char *read_report(const char *name) {
     size_t size;
     return read_whole(name, &size);
-}
-
-static uint64_t occurrences(const char *text, const char *part) {
-    uint64_t count = 0;
-    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
-        count++;
-    return count;
 }
 
 static void expect_in_report(const char *name, const char *format, uint64_t number) {

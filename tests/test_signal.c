@@ -43,15 +43,6 @@ static int exists(const char *name) {
     return access(in_directory(name), F_OK) == 0;
 }
 
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    while ((text = strstr(text, part))) {
-        count++;
-        text += strlen(part);
-    }
-    return count;
-}
-
 /* How many samples of the kernel a report has. */
 static int samples_in(const char *name) {
     const char *line = strstr(text_of(name), "\"saxpy\",\"GPU time\"");

@@ -440,21 +440,6 @@ static void check_counters(void) {
     }
 }
 
-/* In bytes; 0 where it is not to be had, or means nothing. */
-static int64_t resident_size(void) {
-    long long size = 0, resident = 0;
-#if !INSTRUMENTED && defined(__linux__)
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%lld %lld", &size, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    resident *= sysconf(_SC_PAGESIZE);
-#endif
-    (void)size;
-    return resident;
-}
-
 /* ==== the tests =========================================================================================== */
 
 static uint64_t wanted_regions(void) {

@@ -2292,13 +2292,6 @@ static void *reset_often(void *list) {
     return NULL;
 }
 
-static int occurrences(const char *text, const char *part) {
-    int count = 0;
-    for (; (text = strstr(text, part)) != NULL; text++)
-        count++;
-    return count;
-}
-
 static void test_calls_while_the_timeline_is_written(void **state) {
     enum { MOST = 30 };
     world *w = *state;

@@ -326,12 +326,7 @@ static int zt__join_statistics(zt_profiler *whole, const zt__member *member, con
         zt__lock(&whole->mutex);
         zt__merge_statistics(&whole->layout, &to->statistics, &statistics);
         zt__merge_statistics(&whole->entry_layout, &to->entries, &entries);
-        to->with_metrics += path->with_metrics;
-        to->bytes += path->bytes;
-        to->bytes_ns += path->bytes_ns;
-        if (to->launch_error_ns < path->launch_error_ns) {
-            to->launch_error_ns = path->launch_error_ns;
-        }
+        zt__add_path_sums(to, path);
         zt__unlock(&whole->mutex);
     }
     zt__free_statistics(allocator, &statistics);
@@ -372,15 +367,8 @@ static int zt__join_results(zt__joining *joining, zt__member *member) {
             return 0;
         }
         zt__lock(&from->mutex);
-        to->outlives_outer |= path->outlives_outer;
-        to->is_own_unknown |= path->is_own_unknown;
-        to->missing += path->missing;
+        zt__add_path_losses(to, path);
         to->kept += path->kept;
-        to->lost += path->lost;
-        to->dropped += path->dropped;
-        to->incomplete += path->incomplete;
-        zt__add_allocations(&to->memory, &path->memory);
-        zt__raise_memory_in_use(&to->memory, &path->memory);
         if (member->counts_power) {
             zt__add_power(&to->power, &path->power, 1);
             to->power_s += path->power_s;

@@ -88,6 +88,26 @@ static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *fro
                                NULL, &copy->entries);
 }
 
+ZT__PRIVATE void zt__add_path_sums(zt__path *to, const zt__path *added) {
+    to->with_metrics += added->with_metrics;
+    to->bytes += added->bytes;
+    to->bytes_ns += added->bytes_ns;
+    if (to->launch_error_ns < added->launch_error_ns) {
+        to->launch_error_ns = added->launch_error_ns;
+    }
+}
+
+ZT__PRIVATE void zt__add_path_losses(zt__path *to, const zt__path *added) {
+    to->outlives_outer |= added->outlives_outer;
+    to->is_own_unknown |= added->is_own_unknown;
+    to->missing += added->missing;
+    to->lost += added->lost;
+    to->dropped += added->dropped;
+    to->incomplete += added->incomplete;
+    zt__add_allocations(&to->memory, &added->memory);
+    zt__raise_memory_in_use(&to->memory, &added->memory);
+}
+
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
@@ -188,26 +208,14 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
             zt__merge_statistics(&into->entry_layout, &to->entries, &added->entries);
-            to->with_metrics += added->with_metrics;
-            to->bytes += added->bytes;
-            to->bytes_ns += added->bytes_ns;
-            if (to->launch_error_ns < added->launch_error_ns) {
-                to->launch_error_ns = added->launch_error_ns;
-            }
-            to->outlives_outer |= added->outlives_outer;
-            to->is_own_unknown |= added->is_own_unknown;
-            to->missing += added->missing;
-            to->lost += added->lost;
-            to->dropped += added->dropped;
+            zt__add_path_sums(to, added);
+            zt__add_path_losses(to, added);
             to->entered += added->entered;
-            to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
             to->host_wait_ns += added->host_wait_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
-            zt__add_allocations(&to->memory, &added->memory);
-            zt__raise_memory_in_use(&to->memory, &added->memory);
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;

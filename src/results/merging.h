@@ -13,6 +13,12 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *
                                     const zt__sample_layout *layout, const zt__statistics *statistics,
                                     const uint32_t *columns, zt__statistics *copied);
 
+/* Adds what belongs to the samples of another path. The mutex is held, as for the next one. */
+ZT__PRIVATE void zt__add_path_sums(zt__path *to, const zt__path *added);
+
+/* Adds what is not known of another path, and why, and its memory. */
+ZT__PRIVATE void zt__add_path_losses(zt__path *to, const zt__path *added);
+
 /* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
 ZT__PRIVATE void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root);
 
