@@ -82,10 +82,11 @@ page() {
 # What the library costs
 
 \`make bench\` writes this page, and build/bench.json. Everything is measured on the [device in software](../tests/softgpu),
-whose calls cost what those of Intel's driver do: for a recorded region 0.3 microseconds for begin and end of a query, 0.3
-for its data, and 2.7 to calculate one report of 64. Each ratio compares two pieces of work in turns, by the processor
-time of the submitting thread; by the clock where waiting is measured. Ratios carry over to other machines better than
-times do. \`BENCH_RUNS=5 make bench\` takes the median of five runs.
+whose calls cost so much that the library costs, beside them, what it costs beside those of Intel's driver: for a
+recorded region 0.6 microseconds for begin and end of a query, 0.3 for its data, and 2.5 to calculate one report of 64.
+Each ratio compares two pieces of work in turns, by the processor time of the submitting thread; by the clock where
+waiting is measured. Ratios carry over to other machines better than times do. \`BENCH_RUNS=5 make bench\` takes the
+median of five runs.
 
 **No GPU was measured.** The last column has what \`make bench-intel\` has measured with Intel's own driver over a stand-in for
 the kernel's device ([tests/intel](../tests/intel/README.md)).

@@ -202,11 +202,11 @@ const char *softgpu_failed_call(void);
  */
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
 
-/* Costs in the proportions of Intel's driver (1: on, 0: off), each spent on the calling thread by waiting
- * busily, without a lock, beside what the call costs here. tests/intel measures that driver. In microseconds: a
- * query's begin and end 0.2 each; its data 1; a calculation 8.6, of 64 reports 2.4 each; an event's status 0.1,
- * and 1.3 where it is not signalled; a copy of time stamps by the device 65; executing a list 7; resetting one
- * 1.2; an append on an immediate list 1.3 more than on a recorded one, and a launch another 0.3. */
+/* Costs like those of Intel's driver (1: on, 0: off), each spent on the calling thread by waiting busily, without a lock,
+ * beside what the call costs here. They are such that the library costs, in proportion to them, what it costs there:
+ * tests/intel measures that driver. In microseconds: a query's begin and end 0.3 each; its data 0.3; a calculation 4.6,
+ * and 2.4 for each report of it; an event's status 0.1, and 1.3 where it is not signalled; executing a list 22;
+ * resetting one 1.2; an append on an immediate list 1.3 more than on a recorded one, and a launch 0.3 more. */
 void softgpu_set_real_costs(int on);
 
 /* How often a function was called; all of them, for NULL. */
