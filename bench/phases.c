@@ -49,26 +49,30 @@ static void run_in_phases(void *argument, uint32_t regions) {
                 run_library(argument, BATCH);
 }
 
+static void compare_kind(kind wanted) {
+    library l = open_library(wanted);
+    FOR_ALL_COSTS {
+        put_row("in_phase", kind_names[wanted],
+                compare((work){run_in_phases, &l}, (work){run_library, &l}, ROUNDS, REGIONS, NULL), AT_MOST,
+                1.05);
+    }
+    close_library(&l);
+}
+
 int main(void) {
     double times[2];
-    library l;
+    zt_profiler *profiler;
     open_gpu();
     compare((work){run_phases, NULL}, (work){run_empty, NULL}, ROUNDS, PHASES, times);
     put_ratio("phase_without", times[0] - times[1], AT_MOST, 10);
-    l = open_library(IMMEDIATE);
+    profiler = open_profiler(NULL);
     compare((work){run_phases, NULL}, (work){run_clock, NULL}, ROUNDS, PHASES, times);
     put_ratio("phase_with", times[0] - times[1], AT_MOST, 50);
     compare((work){run_nested, NULL}, (work){run_clock, NULL}, ROUNDS, PHASES, times);
     put_ratio("phase_nested", (times[0] - 3 * times[1]) / 3, AT_MOST, 50);
-    put_ratio("in_phase_immediate",
-              compare((work){run_in_phases, &l}, (work){run_library, &l}, ROUNDS, REGIONS, NULL), AT_MOST,
-              1.05);
-    close_library(&l);
-    l = open_library(RECORDED);
-    put_ratio("in_phase_recorded",
-              compare((work){run_in_phases, &l}, (work){run_library, &l}, ROUNDS, REGIONS, NULL), AT_MOST,
-              1.05);
-    close_library(&l);
+    close_profiler(profiler);
+    compare_kind(IMMEDIATE);
+    compare_kind(RECORDED);
     CHECK(zeContextDestroy(gpu.context));
     return EXIT_SUCCESS;
 }
