@@ -15404,6 +15404,9 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
+        if (probe->is_due && probe->failures > 0) { /* it has ended before, and its data are late */
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
+        }
         probe->is_settled = 0;
         probe->failing_since_ns = 0;
         probe->failures = 0;
@@ -49371,4 +49374,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 70776afeb848da2c */
+/* Joined from src/ by src/join.py: a8a1ff68bf5fb61b */

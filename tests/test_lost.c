@@ -1157,6 +1157,35 @@ static void test_never_delivered_is_lost_after_release(void **state) {
     check_work(w);
 }
 
+/* The list was destroyed while its data were late, of which nobody told, and a recorded list with its handle is executed.
+   Where the loader cannot tell that the first was immediate, its region counts as executed again. */
+static void test_late_data_are_not_of_a_later_list(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1);
+    ze_command_list_handle_t immediate, recorded;
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 1);
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    create_immediate(w, &immediate);
+    append(w, profiler, immediate, "late");
+    w->launches++;
+    finish_immediate(w, immediate);
+    zt_collect(profiler, 0);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zeCommandListDestroy(immediate));
+    create_list(w, &recorded);
+    ok(zeCommandListClose(recorded));
+    ok(zt_execute(profiler, w->queue, 1, &recorded, NULL));
+    finish_queue(w);
+    if (recorded == immediate && !can_tell_immediate()) {
+        assert_counts(profiler, counted(2, 0, 1, 0, 1));
+        assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
+    } else {
+        assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    }
+    ok(zeCommandListDestroy(recorded));
+    check_work(w);
+}
+
 static zt_profiler *open_on_held_device(world *w, const char *groups, uint32_t timeline, uint32_t passes) {
     zt_config config = config_of(w);
     config.groups = groups;
@@ -1274,6 +1303,8 @@ int main(void) {
         TEST(test_events_that_can_never_be_queried),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
+        cmocka_unit_test_setup_teardown(test_late_data_are_not_of_a_later_list, open_leaky_world,
+                                        abandon_world),
         TEST(test_first_queries_complete_late),
         TEST(test_a_first_query_on_a_lost_device),
         /* the library keeps what the device may still write to */

@@ -581,13 +581,29 @@ static void check_phase(sequence *s, int profiler, uint32_t path) {
 
 /* ==== samples ============================================================================================= */
 
+/* What the regions of a name may have as samples. */
+static const char *list_records(sequence *s, int profiler, const char *name) {
+    static _Thread_local char text[800];
+    size_t used = 0;
+    text[0] = 0;
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->record_count && used < sizeof text; i++) {
+        const record *r = &s->records[i];
+        if (r->profiler == profiler && strcmp(r->name, name) == 0)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     " %u units of channel %d, phases 0x%x, submitted %u, came %u;", r->units,
+                                     r->channel, r->phases, r->may, r->samples);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return text;
+}
+
 static void check_sample(const zt_sample *sample, void *user) {
     measured *of = user;
     sequence *s = of->sequence;
     double fills = sample->values[of->fill], copies = sample->values[of->copy];
-    const record *near = NULL;
+    int is_outermost, is_named = 0;
     record *found = NULL;
-    int is_outermost;
     uint32_t phase = phase_of_path(of->profiler, sample->path, &is_outermost);
     if (phase >= PHASES) {
         complain(s, "a sample of \"%s\" in phases that nobody began", sample->name);
@@ -596,12 +612,15 @@ static void check_sample(const zt_sample *sample, void *user) {
     pthread_mutex_lock(&s->lock);
     of->phase_ns[phase] += is_outermost ? sample->gpu_time_ns : 0;
     of->phase_samples[phase] += (uint32_t)is_outermost;
-    for (uint32_t i = 0; i < s->record_count && !found; i++) {
+    for (uint32_t i = 0; i < s->record_count; i++) {
         record *r = &s->records[i];
         if (r->profiler != of->index || strcmp(r->name, sample->name) != 0)
             continue;
-        near = r;
-        if (r->samples < r->may && units_of(r->channel, fills, copies) == r->units && r->phases >> phase & 1)
+        is_named = 1;
+        /* Of several, that which can be in the fewest phases: others may take what comes in further ones. */
+        if (r->samples < r->may && units_of(r->channel, fills, copies) == r->units &&
+            r->phases >> phase & 1 &&
+            (!found || __builtin_popcount(r->phases) < __builtin_popcount(found->phases)))
             found = r;
     }
     if (found) {
@@ -609,15 +628,11 @@ static void check_sample(const zt_sample *sample, void *user) {
         found->time_ns += sample->gpu_time_ns;
     }
     pthread_mutex_unlock(&s->lock);
-    if (!found && !near)
+    if (!found && !is_named)
         complain(s, "a sample of \"%s\", which nobody began", sample->name);
     else if (!found)
-        complain(s,
-                 "a sample of \"%s\" in phase %u: fills %g, copies %g. It has %u units of channel %d; phases "
-                 "0x%x; "
-                 "submitted %u, came %u",
-                 sample->name, phase, fills, copies, near->units, near->channel, near->phases, near->may,
-                 near->samples);
+        complain(s, "a sample of \"%s\" in phase %u: fills %g, copies %g. Begun:%s", sample->name, phase,
+                 fills, copies, list_records(s, of->index, sample->name));
     if (s->kind == BUSY_SAMPLE && of->index == 0) {
         sched_yield();
         run_in_sample(s, of->profiler);
@@ -1844,9 +1859,11 @@ static void end_sequence(sequence *s) {
 }
 
 static void report_failure(const sequence *s) {
-    print_message(
-        "\nA sequence failed: %s\nTo run it again: ZT_SEED=%llu tests/run-tests.sh test_sequences\n",
-        s->failure, (unsigned long long)s->seed);
+    print_message("\nA sequence failed: %s\nTo run it again: ZT_SEED=%llu tests/run-tests.sh test_sequences\n"
+                  "forgets %d, traced %d, never delivered %d, injects %d, closes early %d, bystander %d, "
+                  "profilers %d\n",
+                  s->failure, (unsigned long long)s->seed, s->forgets, s->is_traced, s->never_delivered,
+                  s->injects, s->closes_early, s->has_bystander, s->profiler_count);
     for (int i = 0; i < s->worker_count; i++)
         fprintf(stderr, "thread %d:%s\n", i, s->workers[i].log);
 }

@@ -205,6 +205,9 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
+        if (probe->is_due && probe->failures > 0) { /* it has ended before, and its data are late */
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
+        }
         probe->is_settled = 0;
         probe->failing_since_ns = 0;
         probe->failures = 0;
