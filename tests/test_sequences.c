@@ -1254,9 +1254,23 @@ static void *stand_by(void *argument) {
 
 /* ==== what has to be right at the end =================================================================== */
 
+/* Returns whether a region is followed by one on a list of the other kind with the same handle, of which nobody told: this
+   loader cannot tell them apart, so both may count as one recording, which has not run to its end. */
+static int is_followed_by_other_kind(const sequence *s, const record *r) {
+    if (r->is_over || !s->forgets || can_tell_immediate())
+        return 0;
+    for (uint32_t i = 0; i < s->record_count; i++) {
+        const record *other = &s->records[i];
+        if (other > r && other->profiler == r->profiler && other->list == r->list &&
+            other->is_immediate != r->is_immediate)
+            return 1;
+    }
+    return 0;
+}
+
 /* Executions of the region may have overlapped, and no call has named their idle queue: the last is not read. */
-static int may_wait_for_its_queue(const sequence *s, const record *r) {
-    return r->may > 1 && s->forgets && !r->is_over;
+static int may_wait(const sequence *s, const record *r) {
+    return (r->may > 1 && s->forgets && !r->is_over) || is_followed_by_other_kind(s, r);
 }
 
 typedef struct total {
@@ -1277,7 +1291,7 @@ static total total_of(sequence *s, int profiler, const char *name) {
         sum.surplus += r->surplus;
         sum.droppable += (uint64_t)r->may_drop;
         sum.samples += r->samples;
-        sum.waiting += (uint64_t)may_wait_for_its_queue(s, r);
+        sum.waiting += (uint64_t)may_wait(s, r);
         sum.largest = r->must > sum.largest ? r->must : sum.largest;
     }
     pthread_mutex_unlock(&s->lock);
@@ -1465,8 +1479,8 @@ static uint64_t most_in_flight(const sequence *s, int profiler) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
-        if (r->profiler == profiler && ((!r->is_ended && !r->is_over) || r->surplus ||
-                                        (!r->may && !r->is_over) || may_wait_for_its_queue(s, r)))
+        if (r->profiler == profiler &&
+            ((!r->is_ended && !r->is_over) || r->surplus || (!r->may && !r->is_over) || may_wait(s, r)))
             most++;
     }
     return most;
