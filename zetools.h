@@ -8724,7 +8724,7 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* Activation of metric groups, once in a process. */
 
-/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+/* Called around a call that executes lists. What follows does not run meanwhile: drivers do not expect that. */
 ZT__PRIVATE void zt__begin_submission(void);
 
 ZT__PRIVATE void zt__end_submission(void);
@@ -8739,6 +8739,13 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
 /* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
                                              const zt__group *group);
+
+/* Creates a pool of queries for a group: drivers open the counters for it. */
+ZT__PRIVATE ze_result_t zt__create_query_pool(ze_context_handle_t context, ze_device_handle_t device,
+                                              zet_metric_group_handle_t group, uint32_t count,
+                                              zet_metric_query_pool_handle_t *pool);
+
+ZT__PRIVATE void zt__destroy_query_pool(zet_metric_query_pool_handle_t pool);
 
 /* ==== metrics/activation.c ============================================================================== */
 
@@ -8776,13 +8783,30 @@ ZT__PRIVATE void zt__end_submission(void) {
     }
 }
 
+/* Waits until no list is being executed, and holds what would be. */
+static void zt__hold_submissions(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    if (process) {
+        zt__add(&process->activations, 1u);
+        while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+        }
+    }
+}
+
+static void zt__let_submissions_go(void) {
+    zt__process *process = zt__get_process();
+    if (process) {
+        zt__add(&process->activations, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
 static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
-    zt__wait wait;
     ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
@@ -8790,12 +8814,9 @@ static ze_result_t zt__update_activation(zt__process *process, ze_context_handle
             groups[count++] = active->group;
         }
     }
-    zt__add(&process->activations, 1u);
-    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
-    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
-    }
+    zt__hold_submissions();
     result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-    zt__add(&process->activations, UINT32_MAX);
+    zt__let_submissions_go();
     return result;
 }
 
@@ -8866,6 +8887,27 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
     }
     zt__unlock(&process->mutex);
     return result;
+}
+
+ZT__PRIVATE ze_result_t zt__create_query_pool(ze_context_handle_t context, ze_device_handle_t device,
+                                              zet_metric_group_handle_t group, uint32_t count,
+                                              zet_metric_query_pool_handle_t *pool) {
+    zet_metric_query_pool_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    desc.count = count;
+    zt__hold_submissions();
+    result = zetMetricQueryPoolCreate(context, device, group, &desc, pool);
+    zt__let_submissions_go();
+    return result;
+}
+
+ZT__PRIVATE void zt__destroy_query_pool(zet_metric_query_pool_handle_t pool) {
+    zt__hold_submissions();
+    zetMetricQueryPoolDestroy(pool);
+    zt__let_submissions_go();
 }
 
 /* ==== metrics/calculation.h ============================================================================= */
@@ -13976,7 +14018,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
         }
         for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
             if (block->query_pools[g]) {
-                zetMetricQueryPoolDestroy(block->query_pools[g]);
+                zt__destroy_query_pool(block->query_pools[g]);
             }
         }
         if (block->event_pool) {
@@ -13993,7 +14035,6 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
 ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int needs_stamps = profiler->is_stamped || pass->group_count == 0;
-    zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
     ze_event_desc_t event;
@@ -14019,14 +14060,10 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
         result = block->probes ? ZE_RESULT_SUCCESS : result;
     }
 
-    memset(&query_pool, 0, sizeof query_pool);
-    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    query_pool.count = count;
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetMetricQueryPoolCreate";
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &query_pool, &block->query_pools[g]);
+        result = zt__create_query_pool(profiler->context, profiler->device, pass->groups[g].handle, count,
+                                       &block->query_pools[g]);
     }
     if (result == ZE_RESULT_SUCCESS) {
         memset(&event_pool, 0, sizeof event_pool);
@@ -45245,7 +45282,6 @@ static int zt__describe_selection(zt_profiler *profiler) {
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
-    zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
     const char *call = "config.allocator";
@@ -45263,15 +45299,11 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     } else {
         /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
            So one is created first. Other errors are left to the calls that follow. */
-        memset(&desc, 0, sizeof desc);
-        desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-        desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-        desc.count = 1;
         call = "zetMetricQueryPoolCreate";
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
-                                          profiler->selection.groups[0].handle, &desc, &pool);
+        result = zt__create_query_pool(profiler->context, profiler->device,
+                                       profiler->selection.groups[0].handle, 1, &pool);
         if (result == ZE_RESULT_SUCCESS) {
-            zetMetricQueryPoolDestroy(pool);
+            zt__destroy_query_pool(pool);
         } else if (result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
                    result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
             result = ZE_RESULT_SUCCESS;
@@ -49374,4 +49406,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a8a1ff68bf5fb61b */
+/* Joined from src/ by src/join.py: 27ee2b44cfecf171 */

@@ -284,12 +284,12 @@ static void *execute_without_end(void *argument) {
     return NULL;
 }
 
-/* A tracer sees the executions, and holds them while groups are activated. */
-static void test_passes_beside_executions(void **state) {
+/* A tracer sees the executions, and holds them while counters are opened and closed, with groups and pools of queries. */
+static void test_counters_beside_executions(void **state) {
     world *w = *state;
     executor of = {w, 0, 0};
     pthread_t thread;
-    zt_profiler *profiler = open_two_passes(w);
+    zt_profiler *other, *profiler = open_two_passes(w);
     ok(zt_trace_start(profiler, NULL));
     ok(zeCommandListClose(w->list));
     gpu.behave(SOFTGPU_ACTIVATION_RACES, 1);
@@ -297,6 +297,8 @@ static void test_passes_beside_executions(void **state) {
     await(&of.is_at_work);
     ZT_PASSES(profiler)
     launch(w, w->immediate);
+    other = open_groups(w, "ComputeBasic");
+    zt_close(other);
     __atomic_store_n(&of.is_over, 1, __ATOMIC_SEQ_CST);
     pthread_join(thread, NULL);
     assert_no_noted_failure();
@@ -378,7 +380,7 @@ int main(void) {
         TEST(test_counter_based_events_before_the_start),
         TEST(test_first_uses_at_once),
         TEST(test_metrics_disabled_at_run_time),
-        TEST(test_passes_beside_executions),
+        TEST(test_counters_beside_executions),
         cmocka_unit_test_setup_teardown(test_a_region_on_a_closed_list_that_says_nothing, open_leaky_world,
                                         abandon_world),
     };

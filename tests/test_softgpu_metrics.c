@@ -993,6 +993,13 @@ static void activations_beside_executions_are_found(void **state) {
     activate_one(w, group);
     assert_true(gpu.findings() > 0);
     gpu.forget_findings();
+    zet_metric_query_pool_handle_t pool;
+    ok(try_pool(w, w->device, group, 1, &pool));
+    assert_true(gpu.findings() > 0);
+    gpu.forget_findings();
+    ok(zetMetricQueryPoolDestroy(pool));
+    assert_true(gpu.findings() > 0);
+    gpu.forget_findings();
     deactivate(w, w->device);
     assert_true(gpu.findings() > 0);
     __atomic_store_n(&is_over, 1, __ATOMIC_SEQ_CST);

@@ -41,13 +41,30 @@ ZT__PRIVATE void zt__end_submission(void) {
     }
 }
 
+/* Waits until no list is being executed, and holds what would be. */
+static void zt__hold_submissions(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    if (process) {
+        zt__add(&process->activations, 1u);
+        while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+        }
+    }
+}
+
+static void zt__let_submissions_go(void) {
+    zt__process *process = zt__get_process();
+    if (process) {
+        zt__add(&process->activations, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
 static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
-    zt__wait wait;
     ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
@@ -55,12 +72,9 @@ static ze_result_t zt__update_activation(zt__process *process, ze_context_handle
             groups[count++] = active->group;
         }
     }
-    zt__add(&process->activations, 1u);
-    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
-    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
-    }
+    zt__hold_submissions();
     result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-    zt__add(&process->activations, UINT32_MAX);
+    zt__let_submissions_go();
     return result;
 }
 
@@ -131,4 +145,25 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
     }
     zt__unlock(&process->mutex);
     return result;
+}
+
+ZT__PRIVATE ze_result_t zt__create_query_pool(ze_context_handle_t context, ze_device_handle_t device,
+                                              zet_metric_group_handle_t group, uint32_t count,
+                                              zet_metric_query_pool_handle_t *pool) {
+    zet_metric_query_pool_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    desc.count = count;
+    zt__hold_submissions();
+    result = zetMetricQueryPoolCreate(context, device, group, &desc, pool);
+    zt__let_submissions_go();
+    return result;
+}
+
+ZT__PRIVATE void zt__destroy_query_pool(zet_metric_query_pool_handle_t pool) {
+    zt__hold_submissions();
+    zetMetricQueryPoolDestroy(pool);
+    zt__let_submissions_go();
 }

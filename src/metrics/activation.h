@@ -7,7 +7,7 @@
 #include "metrics/availability.h"
 #include "metrics/groups.h"
 
-/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+/* Called around a call that executes lists. What follows does not run meanwhile: drivers do not expect that. */
 ZT__PRIVATE void zt__begin_submission(void);
 
 ZT__PRIVATE void zt__end_submission(void);
@@ -22,3 +22,10 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
 /* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
                                              const zt__group *group);
+
+/* Creates a pool of queries for a group: drivers open the counters for it. */
+ZT__PRIVATE ze_result_t zt__create_query_pool(ze_context_handle_t context, ze_device_handle_t device,
+                                              zet_metric_group_handle_t group, uint32_t count,
+                                              zet_metric_query_pool_handle_t *pool);
+
+ZT__PRIVATE void zt__destroy_query_pool(zet_metric_query_pool_handle_t pool);

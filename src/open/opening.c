@@ -8,6 +8,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "metrics/activation.h"
 #include "metrics/availability.h"
 #include "metrics/driver.h"
 #include "metrics/groups.h"
@@ -97,7 +98,6 @@ static int zt__describe_selection(zt_profiler *profiler) {
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
-    zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
     const char *call = "config.allocator";
@@ -115,15 +115,11 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     } else {
         /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
            So one is created first. Other errors are left to the calls that follow. */
-        memset(&desc, 0, sizeof desc);
-        desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-        desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-        desc.count = 1;
         call = "zetMetricQueryPoolCreate";
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
-                                          profiler->selection.groups[0].handle, &desc, &pool);
+        result = zt__create_query_pool(profiler->context, profiler->device,
+                                       profiler->selection.groups[0].handle, 1, &pool);
         if (result == ZE_RESULT_SUCCESS) {
-            zetMetricQueryPoolDestroy(pool);
+            zt__destroy_query_pool(pool);
         } else if (result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
                    result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
             result = ZE_RESULT_SUCCESS;

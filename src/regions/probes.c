@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/platform.h"
 #include "base/shared.h"
+#include "metrics/activation.h"
 #include "metrics/driver.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
@@ -121,7 +122,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
         }
         for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
             if (block->query_pools[g]) {
-                zetMetricQueryPoolDestroy(block->query_pools[g]);
+                zt__destroy_query_pool(block->query_pools[g]);
             }
         }
         if (block->event_pool) {
@@ -138,7 +139,6 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
 ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int needs_stamps = profiler->is_stamped || pass->group_count == 0;
-    zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
     ze_event_desc_t event;
@@ -164,14 +164,10 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
         result = block->probes ? ZE_RESULT_SUCCESS : result;
     }
 
-    memset(&query_pool, 0, sizeof query_pool);
-    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    query_pool.count = count;
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetMetricQueryPoolCreate";
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &query_pool, &block->query_pools[g]);
+        result = zt__create_query_pool(profiler->context, profiler->device, pass->groups[g].handle, count,
+                                       &block->query_pools[g]);
     }
     if (result == ZE_RESULT_SUCCESS) {
         memset(&event_pool, 0, sizeof event_pool);

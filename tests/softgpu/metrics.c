@@ -542,7 +542,9 @@ bool sg_race_begin(sg_root *root, sg_racer racer) {
         return false;
     atomic_fetch_add(&root->racers[racer], 1);
     if (atomic_load(&root->racers[other]))
-        sg_finding("metric groups are activated while another thread executes lists");
+        sg_finding("counters are opened or closed while another thread executes lists");
+    if (racer == SG_ACTIVATION)
+        sg_take_20_ms();
     return true;
 }
 
@@ -580,8 +582,6 @@ ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_
     if (result != ZE_RESULT_SUCCESS)
         return result;
     bool is_counted = sg_race_begin(device->root, SG_ACTIVATION);
-    if (is_counted)
-        sg_take_20_ms();
     activate(sg_metrics_of(device), chosen);
     sg_race_end(device->root, SG_ACTIVATION, is_counted);
     return ZE_RESULT_SUCCESS;

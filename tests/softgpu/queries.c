@@ -130,6 +130,7 @@ ze_result_t sg_zetMetricQueryPoolCreate(zet_context_handle_t context, zet_device
         result = reserve_domain(device, group->domain);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    sg_race_end(device->root, SG_ACTIVATION, sg_race_begin(device->root, SG_ACTIVATION));
     sg_query_pool *pool = create_pool(sg_context_of(context), group, desc->count);
     if (!pool) {
         release_domain(device, group->domain);
@@ -147,6 +148,8 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
         sg_finding("a metric query pool was to be destroyed before its queries");
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    sg_root *root = pool->group->device->root;
+    sg_race_end(root, SG_ACTIVATION, sg_race_begin(root, SG_ACTIVATION));
     release_domain(pool->group->device, pool->group->domain);
     destroy_pool(pool);
     return ZE_RESULT_SUCCESS;
