@@ -6485,6 +6485,7 @@ typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
     uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint32_t parts;    /* profilers that have needed it */
     uint64_t begun_ns; /* host time; before zt_profiler.listening_since_ns, as 0 is, it counts from then on */
     uint64_t inner_ns; /* host time of the phases that the thread was in inside, since begun_ns */
     uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */
@@ -10200,12 +10201,23 @@ struct zt__path {
     zt__phase_memory memory;       /* also of the root */
 };
 
+/* An entry of a phase with work of several profilers that report together on one device: contexts of it. Each profiler has
+   its part; that whose part is over last counts the whole. */
+typedef struct zt__whole_entry {
+    zt_allocator allocator;
+    zt__mutex mutex;
+    uint32_t parts; /* that are not over */
+    int is_incomplete, has_work;
+    double gpu_ns; /* of the parts that are over */
+} zt__whole_entry;
+
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
 typedef struct zt__entry {
     struct zt__entry *next; /* in the pool, or among those that have ended */
     uint32_t number;        /* in the process */
     zt__path *path;
     struct zt__entry *outer; /* of the phase around it, or NULL */
+    zt__whole_entry *whole;  /* of which this is a part. NULL: it is all */
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
@@ -11225,164 +11237,6 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* ==== regions/creation.h ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-/* Returns a profiler that measures nothing yet, or NULL without memory. */
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
-
-/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
-   Returns 0 if there are too many, or the process has no block. */
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
-
-/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
-
-/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
-   may be closing it. */
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
-
-ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler);
-
-/* ==== regions/creation.c ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
-    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
-    uint32_t pass;
-    if (!profiler) {
-        return NULL;
-    }
-    profiler->config = *complete;
-    zt__create_mutex(&profiler->collector.mutex);
-    zt__create_mutex(&profiler->mutex);
-    profiler->diagnostics.mutex = &profiler->mutex;
-    profiler->diagnostics.log = complete->log;
-    profiler->diagnostics.log_user = complete->log_user;
-    profiler->pass_count = 1;
-    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
-        profiler->passes[pass].index = pass;
-        profiler->passes[pass].time_metric = UINT32_MAX;
-    }
-    return profiler;
-}
-
-static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
-    while (lists) {
-        zt__list *list = lists;
-        lists = list->next;
-        zt__free(allocator, list);
-    }
-}
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
-    zt_allocator allocator = profiler->config.allocator;
-    uint32_t i;
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free(&allocator, profiler->regions[i]);
-    }
-    zt__free_lists(&allocator, profiler->lists);
-    zt__free_lists(&allocator, profiler->unused_lists);
-    while (profiler->all_recordings) {
-        zt__recording *recording = profiler->all_recordings;
-        profiler->all_recordings = recording->next_of_all;
-        zt__free(&allocator, recording);
-    }
-    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
-        zt__free(&allocator, profiler->batch.raw[i]);
-        zt__free(&allocator, profiler->batch.values[i]);
-    }
-    zt__free(&allocator, profiler->batch.rows);
-    for (i = 0; i < profiler->path_count; i++) {
-        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
-        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->entries);
-        zt__free(&allocator, zt__path_at(profiler, i)->streamed);
-    }
-    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
-        zt__free(&allocator, profiler->path_blocks[i]);
-    }
-    while (profiler->entry_blocks) {
-        zt__entry_block *block = profiler->entry_blocks;
-        profiler->entry_blocks = block->next;
-        zt__free(&allocator, block);
-    }
-    zt__map_free(&profiler->entries, &allocator);
-    zt__free(&allocator, (void *)profiler->phase_paths);
-    zt__map_free(&profiler->names, &allocator);
-    zt__map_free(&profiler->phase_names, &allocator);
-    zt__map_free(&profiler->path_map, &allocator);
-    zt__map_free(&profiler->list_map, &allocator);
-    for (i = 0; i < profiler->list_names.capacity; i++) {
-        zt__free(&allocator, profiler->list_names.entries[i].value);
-    }
-    zt__map_free(&profiler->list_names, &allocator);
-    zt__free(&allocator, (void *)profiler->regions);
-    for (i = 0; i < profiler->selection.group_count; i++) {
-        zt__free_group(&allocator, &profiler->selection.groups[i]);
-    }
-    zt__free(&allocator, profiler->metrics);
-    zt__free(&allocator, profiler->lost_flags);
-    zt__free(&allocator, profiler->column_aggregations);
-    zt__free(&allocator, profiler->kept_columns);
-    zt__free(&allocator, profiler->columns);
-    zt__free(&allocator, profiler->reports);
-    zt__free(&allocator, profiler->strings);
-    zt__destroy_mutex(&profiler->collector.mutex);
-    zt__destroy_mutex(&profiler->mutex);
-    zt__free(&allocator, profiler);
-}
-
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    if (!process) {
-        return 0;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
-        i++;
-    }
-    if (i < ZT__MAX_PROFILERS) {
-        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
-        zt__store(&process->profiler_ids[i], profiler->id);
-        zt__store(&process->profilers[i], profiler);
-        if (i >= process->profiler_places) {
-            zt__store(&process->profiler_places, i + 1);
-        }
-    }
-    zt__unlock(&process->mutex);
-    return i < ZT__MAX_PROFILERS;
-}
-
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
-    zt__process *process = zt__find_process();
-    uint32_t i;
-    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
-        if (zt__load(&process->profilers[i]) == profiler) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
-    zt__process *process = zt__find_process();
-    uint32_t i = id % ZT__MAX_PROFILERS;
-    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
-}
-
-ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
-    zt__process *process = zt__find_process();
-    uint32_t i = profiler->id % ZT__MAX_PROFILERS;
-    if (process && zt__find_profiler(profiler->id) == profiler) {
-        zt__store(&process->profilers[i], (zt_profiler *)NULL);
-    }
-}
-
 /* ==== regions/phases.h ================================================================================== */
 
 /* Phases: their paths and entries in a profiler. */
@@ -11428,6 +11282,17 @@ ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place);
    region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
 ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
                                     double gpu_ns);
+
+/* Returns the entry of this number, or NULL. */
+ZT__PRIVATE zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number);
+
+/* Makes two entries with one number parts of a whole. Called by the thread in whose phase both are, without a mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__join_entries(const zt_profiler *profiler, zt__entry *first, zt__entry *part);
+
+/* Adds to a whole the part that is over. Returns whether it was the last: then `part` has all that the whole has. No mutex
+   is held. */
+ZT__PRIVATE int zt__leave_whole_entry(zt__entry *part);
 
 /* Notes that the entry of this number has ended. */
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number);
@@ -11553,7 +11418,7 @@ static void zt__make_entry_room(zt_profiler *profiler) {
     zt__map_make_room_for(&profiler->entries, ZT__MAX_PHASE_DEPTH, allocator, &profiler->mutex);
 }
 
-static zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
+ZT__PRIVATE zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
     return *number ? (zt__entry *)zt__map_find(&profiler->entries, number, sizeof *number) : NULL;
 }
 
@@ -11599,6 +11464,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     zt__count_from(frame, profiler->listening_since_ns);
     entry->begun_ns = frame->begun_ns;
     entry->thread = zt__get_thread_number();
+    frame->parts++;
     if (outer) {
         outer->uses++;
     }
@@ -11630,8 +11496,7 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
     while (entry && !entry->is_open && entry->uses == 0) {
         zt__entry *outer = entry->outer;
         zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
-        entry->path->incomplete += entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns;
-        if (entry->has_work && !entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns) {
+        if (entry->whole || entry->has_work || entry->is_incomplete) {
             entry->next = profiler->ended_entries;
             profiler->ended_entries = entry;
         } else {
@@ -11642,6 +11507,43 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
         }
         entry = outer;
     }
+}
+
+ZT__PRIVATE int zt__join_entries(const zt_profiler *profiler, zt__entry *first, zt__entry *part) {
+    if (!first->whole) {
+        const zt_allocator *allocator = &profiler->config.allocator;
+        first->whole = (zt__whole_entry *)zt__allocate(allocator, 1, sizeof *first->whole);
+        if (!first->whole) {
+            return 0;
+        }
+        zt__create_mutex(&first->whole->mutex);
+        first->whole->allocator = *allocator;
+        first->whole->parts = 1;
+    }
+    part->whole = first->whole;
+    part->whole->parts++;
+    return 1;
+}
+
+ZT__PRIVATE int zt__leave_whole_entry(zt__entry *part) {
+    zt__whole_entry *whole = part->whole;
+    zt_allocator allocator = whole->allocator;
+    int is_last;
+    part->whole = NULL;
+    zt__lock(&whole->mutex);
+    whole->is_incomplete |= part->is_incomplete;
+    whole->has_work |= part->has_work;
+    whole->gpu_ns += part->gpu_ns;
+    is_last = --whole->parts == 0;
+    zt__unlock(&whole->mutex);
+    if (is_last) {
+        part->is_incomplete = whole->is_incomplete;
+        part->has_work = whole->has_work;
+        part->gpu_ns = whole->gpu_ns;
+        zt__destroy_mutex(&whole->mutex);
+        zt__free(&allocator, whole);
+    }
+    return is_last;
 }
 
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number) {
@@ -11758,6 +11660,170 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         probe->outer_phase = is_inside ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
+}
+
+/* ==== regions/creation.h ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+/* Returns a profiler that measures nothing yet, or NULL without memory. */
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
+
+/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
+   Returns 0 if there are too many, or the process has no block. */
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
+
+/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
+
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
+
+ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler);
+
+/* ==== regions/creation.c ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
+    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
+    uint32_t pass;
+    if (!profiler) {
+        return NULL;
+    }
+    profiler->config = *complete;
+    zt__create_mutex(&profiler->collector.mutex);
+    zt__create_mutex(&profiler->mutex);
+    profiler->diagnostics.mutex = &profiler->mutex;
+    profiler->diagnostics.log = complete->log;
+    profiler->diagnostics.log_user = complete->log_user;
+    profiler->pass_count = 1;
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
+        profiler->passes[pass].index = pass;
+        profiler->passes[pass].time_metric = UINT32_MAX;
+    }
+    return profiler;
+}
+
+static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
+    while (lists) {
+        zt__list *list = lists;
+        lists = list->next;
+        zt__free(allocator, list);
+    }
+}
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    uint32_t i;
+    for (i = 0; i < profiler->region_count; i++) {
+        zt__free(&allocator, profiler->regions[i]);
+    }
+    zt__free_lists(&allocator, profiler->lists);
+    zt__free_lists(&allocator, profiler->unused_lists);
+    while (profiler->all_recordings) {
+        zt__recording *recording = profiler->all_recordings;
+        profiler->all_recordings = recording->next_of_all;
+        zt__free(&allocator, recording);
+    }
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
+        zt__free(&allocator, profiler->batch.raw[i]);
+        zt__free(&allocator, profiler->batch.values[i]);
+    }
+    zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->entries);
+        zt__free(&allocator, zt__path_at(profiler, i)->streamed);
+    }
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
+    while (profiler->entry_blocks) {
+        zt__entry_block *block = profiler->entry_blocks;
+        profiler->entry_blocks = block->next;
+        for (i = 0; i < ZT__ENTRIES_PER_BLOCK; i++) {
+            if (block->entries[i].whole) {
+                block->entries[i].is_incomplete = 1;
+                zt__leave_whole_entry(&block->entries[i]);
+            }
+        }
+        zt__free(&allocator, block);
+    }
+    zt__map_free(&profiler->entries, &allocator);
+    zt__free(&allocator, (void *)profiler->phase_paths);
+    zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->phase_names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
+    zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
+    zt__free(&allocator, (void *)profiler->regions);
+    for (i = 0; i < profiler->selection.group_count; i++) {
+        zt__free_group(&allocator, &profiler->selection.groups[i]);
+    }
+    zt__free(&allocator, profiler->metrics);
+    zt__free(&allocator, profiler->lost_flags);
+    zt__free(&allocator, profiler->column_aggregations);
+    zt__free(&allocator, profiler->kept_columns);
+    zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
+    zt__free(&allocator, profiler->strings);
+    zt__destroy_mutex(&profiler->collector.mutex);
+    zt__destroy_mutex(&profiler->mutex);
+    zt__free(&allocator, profiler);
+}
+
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    uint32_t i;
+    if (!process) {
+        return 0;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
+        i++;
+    }
+    if (i < ZT__MAX_PROFILERS) {
+        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
+        zt__store(&process->profilers[i], profiler);
+        if (i >= process->profiler_places) {
+            zt__store(&process->profiler_places, i + 1);
+        }
+    }
+    zt__unlock(&process->mutex);
+    return i < ZT__MAX_PROFILERS;
+}
+
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i;
+    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
+        if (zt__load(&process->profilers[i]) == profiler) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
+    zt__process *process = zt__find_process();
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i = profiler->id % ZT__MAX_PROFILERS;
+    if (process && zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&process->profilers[i], (zt_profiler *)NULL);
+    }
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -12218,6 +12284,9 @@ ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler);
 /* Returns whether another profiler reports for this one. */
 ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler);
 
+/* Returns whether two profilers report together, and measure the same device. */
+ZT__PRIVATE int zt__report_on_one_device(const zt_profiler *one, const zt_profiler *other);
+
 /* How this thread holds the lock of profilers that report together. */
 typedef enum zt__held {
     ZT__NOT_HELD,
@@ -12304,6 +12373,12 @@ ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler) {
     zt__reporting *reporting = zt__load(&profiler->reporting);
     zt_profiler *first = reporting ? zt__load(&reporting->first) : NULL;
     return first && first != profiler;
+}
+
+ZT__PRIVATE int zt__report_on_one_device(const zt_profiler *one, const zt_profiler *other) {
+    const zt__reporting *reporting = zt__load(&one->reporting);
+    return reporting && reporting == zt__load(&other->reporting) &&
+           one->opened_device == other->opened_device;
 }
 
 ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline) {
@@ -12936,6 +13011,9 @@ ZT__PRIVATE void zt__add_batch(zt_profiler *profiler);
    meanwhile. */
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);
 
+/* Does so at once, unless another thread collects: then that thread does. No mutex is held. */
+ZT__PRIVATE void zt__try_add_ended_entries(zt_profiler *profiler);
+
 /* ==== regions/adding.c ================================================================================== */
 
 /* What was read and calculated is counted, and added to the statistics of its path. */
@@ -13026,20 +13104,30 @@ ZT__PRIVATE void zt__add_batch(zt_profiler *profiler) {
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
     while (profiler->ended_entries) {
         zt__entry *entry = profiler->ended_entries;
-        int has_room;
+        int is_all, has_room;
         profiler->ended_entries = entry->next;
         zt__unlock(&profiler->mutex);
+        is_all = !entry->whole || zt__leave_whole_entry(entry);
         has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
                                        &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        if (entry->begun_ns < profiler->cleared_ns) {
-            /* zt_clear was called since it ended */
-        } else if (has_room) {
-            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
-        } else {
+        if (!is_all || entry->begun_ns < profiler->cleared_ns) {
+            /* another part counts it, or zt_clear was called since it began */
+        } else if (entry->is_incomplete || (entry->has_work && !has_room)) {
             entry->path->incomplete++;
+        } else if (entry->has_work) {
+            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         }
         zt__free_entry(profiler, entry);
+    }
+}
+
+ZT__PRIVATE void zt__try_add_ended_entries(zt_profiler *profiler) {
+    if (zt__try_lock(&profiler->collector)) {
+        zt__lock(&profiler->mutex);
+        zt__add_ended_entries(profiler);
+        zt__unlock(&profiler->mutex);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -13733,6 +13821,7 @@ static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, c
         frame->phase = phase;
         frame->kind = kind;
         frame->entry = entry;
+        frame->parts = 0;
         frame->begun_ns = is_heard ? zt__now_ns() : 0;
         frame->inner_ns = frame->waited_ns = 0;
         frame->tracer_changes = is_heard ? zt__load(&process->tracer_changes) : 0;
@@ -13803,11 +13892,50 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     }
     has_ended = profiler->ended_entries != NULL;
     zt__unlock(&profiler->mutex);
-    if (has_ended && zt__try_lock(&profiler->collector)) {
+    if (has_ended) {
+        zt__try_add_ended_entries(profiler);
+    }
+}
+
+/* Returns the part that a profiler has of the entry of a frame, or NULL. It stays until the phase ends. */
+static zt__entry *zt__find_part(zt_profiler *profiler, const zt__phase_frame *frame) {
+    zt__entry *part;
+    zt__lock(&profiler->mutex);
+    part = zt__find_entry(profiler, &frame->entry);
+    zt__unlock(&profiler->mutex);
+    return part;
+}
+
+/* Makes one entry of the parts that profilers have which report together on one device. Where that cannot be, because one
+   is closed or there is no memory, they are incomplete. Called before the phase of this thread ends. */
+static void zt__join_parts(const zt__phase_frame *frame) {
+    zt__listeners all = zt__find_listeners();
+    zt_profiler *profiler, *other;
+    zt__entry *part, *first;
+    uint32_t found = 0;
+    int has_memory = 1;
+    while ((profiler = zt__next_listener(&all)) != NULL) {
+        zt__listeners others = zt__find_listeners();
+        part = zt__find_part(profiler, frame);
+        first = NULL;
+        while ((other = zt__next_listener(&others)) != NULL) {
+            if (!first && (other == profiler || zt__report_on_one_device(other, profiler))) {
+                first = zt__find_part(other, frame);
+            }
+        }
+        if (part && first && first != part) {
+            has_memory &= zt__join_entries(profiler, first, part);
+        }
+        found += part != NULL;
+    }
+    all = zt__find_listeners();
+    while ((found < frame->parts || !has_memory) && (profiler = zt__next_listener(&all)) != NULL) {
         zt__lock(&profiler->mutex);
-        zt__add_ended_entries(profiler);
+        part = zt__find_entry(profiler, &frame->entry);
+        if (part) {
+            part->is_incomplete = 1;
+        }
         zt__unlock(&profiler->mutex);
-        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -13834,6 +13962,9 @@ ZT_API void zt_phase_end(void) {
                 frame->tracer_changes == zt__load(&listeners.process->tracer_changes);
     if (around) {
         around->waited_ns += frame->waited_ns;
+    }
+    if (frame->parts > 1) {
+        zt__join_parts(frame);
     }
     while ((profiler = zt__next_listener(&listeners)) != NULL) {
         uint64_t since_ns = profiler->listening_since_ns < now ? profiler->listening_since_ns : now;
@@ -14447,6 +14578,7 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
         zt__abandon_samples(profiler, &unfinished);
     }
     zt__unlock(&profiler->mutex);
+    zt__try_add_ended_entries(profiler);
     if (not_ended) {
         zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                    not_ended);
@@ -33582,6 +33714,7 @@ static void zt__copy_open_entries(zt_profiler *whole, const zt__member *member, 
         copy = &block->entries[used++];
         *copy = *entry;
         copy->next = NULL;
+        copy->whole = NULL;
         copy->path = member->phases[entry->path->index];
         zt__map_add(&whole->entries, &copy->number, sizeof copy->number, copy);
         copied++;
@@ -48306,7 +48439,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          device does not measure has no samples there; two that differ in more than their device have different groups.
        - A device is a phase, whose one entry is all that ran on it, with its metrics and its energy.
        - How often and how long the program was in a phase is of no device: it stands on the path without one (";step").
-         GPU times of entries are of one entry on one device.
+         GPU times of entries are of one entry on one device: where it has work in several contexts, one of their
+         profilers counts it, with the time of all.
        - Device name, UUID, address, clock, peaks and percent of peak are shown if they are the same of all.
        - Memory is summed, and the most in use at once is that of one profiler, or what is in use now.
        - Span, busy and idle times of the overlap are of all together: one of them is busy. What ran at once did so on
@@ -49406,4 +49540,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 27ee2b44cfecf171 */
+/* Joined from src/ by src/join.py: 0a83543cec3b0713 */

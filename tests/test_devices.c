@@ -322,6 +322,152 @@ static void test_one_device(void **state) {
     close_profiler(w, first);
 }
 
+/* Two contexts of a device, or as here two profilers of one context. */
+static void open_two_of_a_device(world *w, zt_config config, zt_profiler *two[2]) {
+    config.groups = "";
+    two[0] = open_profiler(w, &config);
+    config.with = two[0];
+    two[1] = open_profiler(w, &config);
+}
+
+/* One region in each of the profilers. */
+static void run_in_both(world *w, zt_profiler *two[2]) {
+    run(w, two[0], "first");
+    run(w, two[1], "second");
+}
+
+static zt_region_info phase_in(const zt_profiler *profiler, const char *path) {
+    zt_region_info info;
+    ok(zt_get_region(profiler, zt_find_path(profiler, path), &info));
+    return info;
+}
+
+/* Checks how many entries of a phase have a GPU time, which is that of both profilers, and how many have none. */
+static void expect_entries(zt_profiler *two[2], const char *path, uint64_t entered, uint64_t timed) {
+    zt_profiler *whole;
+    collect_all(two[1]);
+    collect_all(two[0]);
+    whole = read_packed(two[0]);
+    zt_region_info info = phase_in(whole, path);
+    assert_int_equal(info.entered, entered);
+    assert_int_equal(info.time_ns.count, timed);
+    assert_int_equal(info.incomplete, entered - timed);
+    if (timed == entered)
+        assert_close(info.time_ns.sum, info.total_ns);
+    zt_close(whole);
+}
+
+/* An entry of a phase with work of both is one, with the time of all. */
+static void test_entries_on_one_device(void **state) {
+    world *w = *state;
+    zt_profiler *two[2];
+    open_two_of_a_device(w, config_of(w), two);
+    for (int step = 0; step < 3; step++) {
+        ZT_PHASE("step") {
+            run_in_both(w, two);
+            ZT_PHASE("inside")
+                run_in_both(w, two);
+            ZT_PHASE("alone")
+                run(w, two[1], "second");
+        }
+        if (step == 0) /* the others are over before they are collected */
+            expect_entries(two, "step", 1, 1);
+    }
+    expect_entries(two, "step", 3, 3);
+    expect_entries(two, "step;inside", 3, 3);
+    expect_entries(two, "step;alone", 3, 3);
+    assert_int_equal(phase_in(two[0], "step").time_ns.count + phase_in(two[1], "step").time_ns.count, 3);
+    zt_clear(two[0]);
+    zt_clear(two[1]);
+    ZT_PHASE("step")
+        run_in_both(w, two);
+    expect_entries(two, "step", 1, 1);
+    close_profiler(w, two[0]);
+    close_profiler(w, two[1]);
+}
+
+/* Those that report alone count their part each. */
+static void test_entries_of_two_reports(void **state) {
+    world *w = *state;
+    zt_config config = times_alone(w);
+    zt_profiler *two[2] = {open_profiler(w, &config), open_profiler(w, &config)};
+    ZT_PHASE("step")
+        run_in_both(w, two);
+    for (int i = 0; i < 2; i++) {
+        collect_all(two[i]);
+        assert_int_equal(phase_in(two[i], "step").time_ns.count, 1);
+        assert_close(phase_in(two[i], "step").time_ns.sum, phase_in(two[i], "step").total_ns);
+        close_profiler(w, two[i]);
+    }
+}
+
+/* What one of them has lost, whichever it is, makes the entry incomplete. */
+static void test_entries_that_lack_a_part(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.probes_per_step = config.max_probes = 1;
+    config.wait_timeout_ns = 1000;
+    for (int missing = 0; missing < 2; missing++) {
+        zt_profiler *two[2];
+        open_two_of_a_device(w, config, two);
+        ZT_PHASE("step") {
+            zt_region held = zt_begin(two[missing], w->immediate, "held");
+            zt_region dropped = zt_begin(two[missing], w->immediate, "dropped");
+            assert_null(dropped.probe);
+            zt_end(&dropped);
+            zt_end(&held);
+            run(w, two[1 - missing], "other");
+        }
+        expect_entries(two, "step", 1, 0);
+        ZT_PHASE("step")
+            run_in_both(w, two);
+        expect_entries(two, "step", 2, 1);
+        close_profiler(w, two[1]);
+        close_profiler(w, two[0]);
+    }
+}
+
+/* One is closed in the phase: nobody knows the whole entry. */
+static void test_entries_with_a_profiler_that_is_closed(void **state) {
+    world *w = *state;
+    zt_profiler *two[2], *whole;
+    open_two_of_a_device(w, config_of(w), two);
+    ZT_PHASE("step") {
+        run_in_both(w, two);
+        close_profiler(w, two[1]);
+    }
+    collect_all(two[0]);
+    whole = read_packed(two[0]);
+    assert_int_equal(phase_in(whole, "step").incomplete, 1);
+    assert_int_equal(phase_in(whole, "step").time_ns.count, 0);
+    zt_close(whole);
+    close_profiler(w, two[0]);
+}
+
+/* The same without memory, and when the first is closed between the end of the phase and the collection. */
+static void test_entries_without_memory(void **state) {
+    world *w = *state;
+    zt_profiler *two[2];
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    open_two_of_a_device(w, config, two);
+    zt_phase_begin("step");
+    run_in_both(w, two);
+    allocations_left = 0;
+    zt_phase_end();
+    allocations_left = -1;
+    for (int i = 0; i < 2; i++) {
+        collect_all(two[i]);
+        assert_int_equal(phase_in(two[i], "step").incomplete, 1);
+        assert_int_equal(phase_in(two[i], "step").time_ns.count, 0);
+    }
+    ZT_PHASE("step")
+        run_in_both(w, two);
+    close_profiler(w, two[0]);
+    collect_all(two[1]);
+    close_profiler(w, two[1]);
+}
+
 /* A second device on which nothing ran changes nothing. */
 static void test_a_device_without_work(void **state) {
     world *w = *state;
@@ -495,6 +641,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_requested_reports, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_different_metrics, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_one_device, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_entries_on_one_device, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_entries_of_two_reports, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_entries_that_lack_a_part, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_entries_with_a_profiler_that_is_closed, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_entries_without_memory, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_a_device_without_work, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_without_memory, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_reports_while_others_are_closed, open_world, close_world),

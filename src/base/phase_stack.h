@@ -19,6 +19,7 @@ typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
     uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint32_t parts;    /* profilers that have needed it */
     uint64_t begun_ns; /* host time; before zt_profiler.listening_since_ns, as 0 is, it counts from then on */
     uint64_t inner_ns; /* host time of the phases that the thread was in inside, since begun_ns */
     uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */

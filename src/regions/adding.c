@@ -4,6 +4,8 @@
 
 #include "base/compiler.h"
 #include "base/numbers.h"
+#include "base/platform.h"
+#include "base/threads.h"
 #include "metrics/statistics.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
@@ -95,19 +97,29 @@ ZT__PRIVATE void zt__add_batch(zt_profiler *profiler) {
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
     while (profiler->ended_entries) {
         zt__entry *entry = profiler->ended_entries;
-        int has_room;
+        int is_all, has_room;
         profiler->ended_entries = entry->next;
         zt__unlock(&profiler->mutex);
+        is_all = !entry->whole || zt__leave_whole_entry(entry);
         has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
                                        &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        if (entry->begun_ns < profiler->cleared_ns) {
-            /* zt_clear was called since it ended */
-        } else if (has_room) {
-            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
-        } else {
+        if (!is_all || entry->begun_ns < profiler->cleared_ns) {
+            /* another part counts it, or zt_clear was called since it began */
+        } else if (entry->is_incomplete || (entry->has_work && !has_room)) {
             entry->path->incomplete++;
+        } else if (entry->has_work) {
+            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         }
         zt__free_entry(profiler, entry);
+    }
+}
+
+ZT__PRIVATE void zt__try_add_ended_entries(zt_profiler *profiler) {
+    if (zt__try_lock(&profiler->collector)) {
+        zt__lock(&profiler->mutex);
+        zt__add_ended_entries(profiler);
+        zt__unlock(&profiler->mutex);
+        zt__unlock_timed(&profiler->collector);
     }
 }

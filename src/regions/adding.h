@@ -20,3 +20,6 @@ ZT__PRIVATE void zt__add_batch(zt_profiler *profiler);
 /* Adds the entries that are over to the statistics of their phases. The collector is held; the mutex is unlocked
    meanwhile. */
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);
+
+/* Does so at once, unless another thread collects: then that thread does. No mutex is held. */
+ZT__PRIVATE void zt__try_add_ended_entries(zt_profiler *profiler);

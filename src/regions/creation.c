@@ -12,6 +12,7 @@
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
@@ -71,6 +72,12 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     while (profiler->entry_blocks) {
         zt__entry_block *block = profiler->entry_blocks;
         profiler->entry_blocks = block->next;
+        for (i = 0; i < ZT__ENTRIES_PER_BLOCK; i++) {
+            if (block->entries[i].whole) {
+                block->entries[i].is_incomplete = 1;
+                zt__leave_whole_entry(&block->entries[i]);
+            }
+        }
         zt__free(&allocator, block);
     }
     zt__map_free(&profiler->entries, &allocator);

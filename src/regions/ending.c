@@ -8,6 +8,7 @@
 #include "base/shared.h"
 #include "base/threads.h"
 #include "metrics/driver.h"
+#include "regions/adding.h"
 #include "regions/collecting.h"
 #include "regions/creation.h"
 #include "regions/entering.h"
@@ -108,6 +109,7 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
         zt__abandon_samples(profiler, &unfinished);
     }
     zt__unlock(&profiler->mutex);
+    zt__try_add_ended_entries(profiler);
     if (not_ended) {
         zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                    not_ended);

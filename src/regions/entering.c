@@ -13,6 +13,7 @@
 #include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
@@ -93,6 +94,7 @@ static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, c
         frame->phase = phase;
         frame->kind = kind;
         frame->entry = entry;
+        frame->parts = 0;
         frame->begun_ns = is_heard ? zt__now_ns() : 0;
         frame->inner_ns = frame->waited_ns = 0;
         frame->tracer_changes = is_heard ? zt__load(&process->tracer_changes) : 0;
@@ -163,11 +165,50 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     }
     has_ended = profiler->ended_entries != NULL;
     zt__unlock(&profiler->mutex);
-    if (has_ended && zt__try_lock(&profiler->collector)) {
+    if (has_ended) {
+        zt__try_add_ended_entries(profiler);
+    }
+}
+
+/* Returns the part that a profiler has of the entry of a frame, or NULL. It stays until the phase ends. */
+static zt__entry *zt__find_part(zt_profiler *profiler, const zt__phase_frame *frame) {
+    zt__entry *part;
+    zt__lock(&profiler->mutex);
+    part = zt__find_entry(profiler, &frame->entry);
+    zt__unlock(&profiler->mutex);
+    return part;
+}
+
+/* Makes one entry of the parts that profilers have which report together on one device. Where that cannot be, because one
+   is closed or there is no memory, they are incomplete. Called before the phase of this thread ends. */
+static void zt__join_parts(const zt__phase_frame *frame) {
+    zt__listeners all = zt__find_listeners();
+    zt_profiler *profiler, *other;
+    zt__entry *part, *first;
+    uint32_t found = 0;
+    int has_memory = 1;
+    while ((profiler = zt__next_listener(&all)) != NULL) {
+        zt__listeners others = zt__find_listeners();
+        part = zt__find_part(profiler, frame);
+        first = NULL;
+        while ((other = zt__next_listener(&others)) != NULL) {
+            if (!first && (other == profiler || zt__report_on_one_device(other, profiler))) {
+                first = zt__find_part(other, frame);
+            }
+        }
+        if (part && first && first != part) {
+            has_memory &= zt__join_entries(profiler, first, part);
+        }
+        found += part != NULL;
+    }
+    all = zt__find_listeners();
+    while ((found < frame->parts || !has_memory) && (profiler = zt__next_listener(&all)) != NULL) {
         zt__lock(&profiler->mutex);
-        zt__add_ended_entries(profiler);
+        part = zt__find_entry(profiler, &frame->entry);
+        if (part) {
+            part->is_incomplete = 1;
+        }
         zt__unlock(&profiler->mutex);
-        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -194,6 +235,9 @@ ZT_API void zt_phase_end(void) {
                 frame->tracer_changes == zt__load(&listeners.process->tracer_changes);
     if (around) {
         around->waited_ns += frame->waited_ns;
+    }
+    if (frame->parts > 1) {
+        zt__join_parts(frame);
     }
     while ((profiler = zt__next_listener(&listeners)) != NULL) {
         uint64_t since_ns = profiler->listening_since_ns < now ? profiler->listening_since_ns : now;

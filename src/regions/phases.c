@@ -120,7 +120,7 @@ static void zt__make_entry_room(zt_profiler *profiler) {
     zt__map_make_room_for(&profiler->entries, ZT__MAX_PHASE_DEPTH, allocator, &profiler->mutex);
 }
 
-static zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
+ZT__PRIVATE zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
     return *number ? (zt__entry *)zt__map_find(&profiler->entries, number, sizeof *number) : NULL;
 }
 
@@ -166,6 +166,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     zt__count_from(frame, profiler->listening_since_ns);
     entry->begun_ns = frame->begun_ns;
     entry->thread = zt__get_thread_number();
+    frame->parts++;
     if (outer) {
         outer->uses++;
     }
@@ -197,8 +198,7 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
     while (entry && !entry->is_open && entry->uses == 0) {
         zt__entry *outer = entry->outer;
         zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
-        entry->path->incomplete += entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns;
-        if (entry->has_work && !entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns) {
+        if (entry->whole || entry->has_work || entry->is_incomplete) {
             entry->next = profiler->ended_entries;
             profiler->ended_entries = entry;
         } else {
@@ -209,6 +209,43 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
         }
         entry = outer;
     }
+}
+
+ZT__PRIVATE int zt__join_entries(const zt_profiler *profiler, zt__entry *first, zt__entry *part) {
+    if (!first->whole) {
+        const zt_allocator *allocator = &profiler->config.allocator;
+        first->whole = (zt__whole_entry *)zt__allocate(allocator, 1, sizeof *first->whole);
+        if (!first->whole) {
+            return 0;
+        }
+        zt__create_mutex(&first->whole->mutex);
+        first->whole->allocator = *allocator;
+        first->whole->parts = 1;
+    }
+    part->whole = first->whole;
+    part->whole->parts++;
+    return 1;
+}
+
+ZT__PRIVATE int zt__leave_whole_entry(zt__entry *part) {
+    zt__whole_entry *whole = part->whole;
+    zt_allocator allocator = whole->allocator;
+    int is_last;
+    part->whole = NULL;
+    zt__lock(&whole->mutex);
+    whole->is_incomplete |= part->is_incomplete;
+    whole->has_work |= part->has_work;
+    whole->gpu_ns += part->gpu_ns;
+    is_last = --whole->parts == 0;
+    zt__unlock(&whole->mutex);
+    if (is_last) {
+        part->is_incomplete = whole->is_incomplete;
+        part->has_work = whole->has_work;
+        part->gpu_ns = whole->gpu_ns;
+        zt__destroy_mutex(&whole->mutex);
+        zt__free(&allocator, whole);
+    }
+    return is_last;
 }
 
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number) {

@@ -49,6 +49,17 @@ ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place);
 ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
                                     double gpu_ns);
 
+/* Returns the entry of this number, or NULL. */
+ZT__PRIVATE zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number);
+
+/* Makes two entries with one number parts of a whole. Called by the thread in whose phase both are, without a mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__join_entries(const zt_profiler *profiler, zt__entry *first, zt__entry *part);
+
+/* Adds to a whole the part that is over. Returns whether it was the last: then `part` has all that the whole has. No mutex
+   is held. */
+ZT__PRIVATE int zt__leave_whole_entry(zt__entry *part);
+
 /* Notes that the entry of this number has ended. */
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number);
 

@@ -133,12 +133,23 @@ struct zt__path {
     zt__phase_memory memory;       /* also of the root */
 };
 
+/* An entry of a phase with work of several profilers that report together on one device: contexts of it. Each profiler has
+   its part; that whose part is over last counts the whole. */
+typedef struct zt__whole_entry {
+    zt_allocator allocator;
+    zt__mutex mutex;
+    uint32_t parts; /* that are not over */
+    int is_incomplete, has_work;
+    double gpu_ns; /* of the parts that are over */
+} zt__whole_entry;
+
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
 typedef struct zt__entry {
     struct zt__entry *next; /* in the pool, or among those that have ended */
     uint32_t number;        /* in the process */
     zt__path *path;
     struct zt__entry *outer; /* of the phase around it, or NULL */
+    zt__whole_entry *whole;  /* of which this is a part. NULL: it is all */
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;

@@ -75,6 +75,12 @@ ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler) {
     return first && first != profiler;
 }
 
+ZT__PRIVATE int zt__report_on_one_device(const zt_profiler *one, const zt_profiler *other) {
+    const zt__reporting *reporting = zt__load(&one->reporting);
+    return reporting && reporting == zt__load(&other->reporting) &&
+           one->opened_device == other->opened_device;
+}
+
 ZT__PRIVATE zt__held zt__hold_reporting(zt_profiler *profiler, uint64_t deadline) {
     zt__reporting *reporting = zt__load(&profiler->reporting);
     if (!reporting || zt__is_owner(&reporting->lock)) {

@@ -57,6 +57,9 @@ ZT__PRIVATE int zt__reports_for_others(const zt_profiler *profiler);
 /* Returns whether another profiler reports for this one. */
 ZT__PRIVATE int zt__is_reported_by_other(const zt_profiler *profiler);
 
+/* Returns whether two profilers report together, and measure the same device. */
+ZT__PRIVATE int zt__report_on_one_device(const zt_profiler *one, const zt_profiler *other);
+
 /* How this thread holds the lock of profilers that report together. */
 typedef enum zt__held {
     ZT__NOT_HELD,

@@ -175,6 +175,7 @@ static void zt__copy_open_entries(zt_profiler *whole, const zt__member *member, 
         copy = &block->entries[used++];
         *copy = *entry;
         copy->next = NULL;
+        copy->whole = NULL;
         copy->path = member->phases[entry->path->index];
         zt__map_add(&whole->entries, &copy->number, sizeof copy->number, copy);
         copied++;

@@ -25,7 +25,8 @@
          device does not measure has no samples there; two that differ in more than their device have different groups.
        - A device is a phase, whose one entry is all that ran on it, with its metrics and its energy.
        - How often and how long the program was in a phase is of no device: it stands on the path without one (";step").
-         GPU times of entries are of one entry on one device.
+         GPU times of entries are of one entry on one device: where it has work in several contexts, one of their
+         profilers counts it, with the time of all.
        - Device name, UUID, address, clock, peaks and percent of peak are shown if they are the same of all.
        - Memory is summed, and the most in use at once is that of one profiler, or what is in use now.
        - Span, busy and idle times of the overlap are of all together: one of them is busy. What ran at once did so on
