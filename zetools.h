@@ -32697,7 +32697,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
-    document->shown_count++;
+    document->shown_count += region->count || region->lost || region->dropped;
     document->differs |= region->differs != 0;
     return 1;
 }
@@ -49540,4 +49540,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0a83543cec3b0713 */
+/* Joined from src/ by src/join.py: 9d83b0c52ea4f3f6 */

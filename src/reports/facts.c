@@ -131,7 +131,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
-    document->shown_count++;
+    document->shown_count += region->count || region->lost || region->dropped;
     document->differs |= region->differs != 0;
     return 1;
 }
