@@ -36094,15 +36094,26 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
+/* Stores the numbers that a device has in instances, and its tile if that is what was measured. A device that no driver has
+   any more has that of its place in the report. */
+static void zt__number_device(const zt_profiler *profiler, uint32_t device, uint32_t *number,
+                              uint32_t *tile) {
+    uint32_t nth = device > 0 ? device - 1 : 0;
+    zt__find_device_place(profiler->joined ? profiler->joined->devices[nth].handle : profiler->opened_device,
+                          number, tile);
+    *number = *number == UINT32_MAX ? nth : *number;
+    *tile = *tile == UINT32_MAX ? 0 : *tile;
+}
+
 /* Writes the samples of a device, of which paths have this number; 0: there is one. `values` has room for a row. */
 static void zt__write_instances_of_device(zt__document *document, uint32_t device, double *values) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    uint32_t metric, tile, number, first_tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId",
-              device > 1 ? (unsigned)device - 1 : 0);
+    zt__number_device(profiler, device, &number, &first_tile);
+    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId", (unsigned)number);
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
@@ -36133,7 +36144,8 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1),
+                      (unsigned)(first_tile + tile));
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
@@ -48578,14 +48590,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the numbers are samples.
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
-       `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
-       CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
+       `unitrace -q`, so that scripts for unitrace read them: for each device "=== Device #0 Metrics ===" with its
+       number, a blank line, and CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
        such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
        collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when the sample
        ran, on the host's CLOCK_MONOTONIC.
 
-           import pandas
-           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+           import io, pandas
+           for device in open("run.instances.csv").read().split("=== Device #")[1:]:
+               rows = pandas.read_csv(io.StringIO(device), skiprows=2)
+               print(device.split()[0], rows.groupby("Kernel")["GpuTime[ns]"].sum())
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49540,4 +49554,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9d83b0c52ea4f3f6 */
+/* Joined from src/ by src/join.py: 45e1af1e8f217de0 */

@@ -200,12 +200,45 @@ static void test_every_format(void **state) {
     assert_int_equal(occurrences(text, "\"process_name\""), 3);
     assert_int_equal(occurrences(text, "\"name\":\"device 1: "), 1);
     text = report(p.profilers[0], "all.instances.csv");
-    assert_int_equal(occurrences(text, "=== Device #"), 2);
+    assert_int_equal(occurrences(text, "=== Device #0 "), 1);
+    assert_int_equal(occurrences(text, "=== Device #1 "), 1);
     assert_int_equal(occurrences(text, "\nfill,") + occurrences(text, "\n\"fill\","), 5);
     text = compare_traces(p.profilers[0]);
     if (can_read_perfetto())
         assert_contains(text, "\nregions 5\n"); /* compared, each on the track of its device */
     close_pair(w, &p, 1);
+}
+
+/* Devices and tiles have their numbers in instances, whichever of them were used. */
+static void test_numbers_in_instances(void **state) {
+    world *w = *state;
+    zt_config config = times_alone(w);
+    uint32_t count = 2;
+    ze_device_handle_t tiles[2];
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    config.timeline = 64;
+    pair p = open_pair(w, config, "");
+    fill(w, &p, 1, "fill", 1);
+    collect_all(p.profilers[1]);
+    assert_contains(report(p.profilers[0], "second.instances.csv"), "=== Device #1 ");
+    assert_contains(report(p.profilers[1], "second.instances.csv"), "=== Device #1 ");
+    close_pair(w, &p, 0);
+    gpu.set_devices(2, 2);
+    ok(zeDeviceGetSubDevices(p.devices[1], &count, tiles));
+    p.profilers[0] = open_on(w, tiles[0], &config);
+    config.with = p.profilers[0];
+    p.profilers[1] = open_on(w, tiles[1], &config);
+    for (uint32_t i = 0; i < 2; i++)
+        ok(zeCommandListCreateImmediate(w->context, tiles[i], &desc, &p.lists[i]));
+    fill(w, &p, 0, "first", 1);
+    fill(w, &p, 1, "second", 1);
+    for (uint32_t i = 0; i < 2; i++)
+        collect_all(p.profilers[i]);
+    assert_contains(report(p.profilers[0], "tiles.instances.csv"), "\"first\",1,0,");
+    assert_contains(report(p.profilers[0], "tiles.instances.csv"), "\"second\",2,1,");
+    assert_int_equal(occurrences(report(p.profilers[0], "tiles.instances.csv"), "=== Device #1 "), 2);
+    close_pair(w, &p, 0);
 }
 
 /* A report at the end of the first has what the second had measured until it was closed. */
@@ -637,6 +670,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sums, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_every_format, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_numbers_in_instances, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_the_second_is_closed_first, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_requested_reports, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_different_metrics, open_world, close_world),

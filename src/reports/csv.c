@@ -9,6 +9,7 @@
 #include "base/programs.h"
 #include "base/text.h"
 #include "base/writer.h"
+#include "metrics/driver.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
 #include "modules/kernels.h"
@@ -448,15 +449,26 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
+/* Stores the numbers that a device has in instances, and its tile if that is what was measured. A device that no driver has
+   any more has that of its place in the report. */
+static void zt__number_device(const zt_profiler *profiler, uint32_t device, uint32_t *number,
+                              uint32_t *tile) {
+    uint32_t nth = device > 0 ? device - 1 : 0;
+    zt__find_device_place(profiler->joined ? profiler->joined->devices[nth].handle : profiler->opened_device,
+                          number, tile);
+    *number = *number == UINT32_MAX ? nth : *number;
+    *tile = *tile == UINT32_MAX ? 0 : *tile;
+}
+
 /* Writes the samples of a device, of which paths have this number; 0: there is one. `values` has room for a row. */
 static void zt__write_instances_of_device(zt__document *document, uint32_t device, double *values) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    uint32_t metric, tile, number, first_tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId",
-              device > 1 ? (unsigned)device - 1 : 0);
+    zt__number_device(profiler, device, &number, &first_tile);
+    zt__print(writer, "=== Device #%u Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId", (unsigned)number);
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
@@ -487,7 +499,8 @@ static void zt__write_instances_of_device(zt__document *document, uint32_t devic
         name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, name);
-            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1), (unsigned)tile);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + (profiler->joined ? 0 : 1),
+                      (unsigned)(first_tile + tile));
             if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
