@@ -16075,10 +16075,11 @@ ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profile
     wanted.place.outer = UINT32_MAX;
     if (path->depth > 1) {
         outer = zt__find_baseline_path(profiler, path->key.outer);
-        if (!outer) {
+        if (!outer && !path->key.outer->device) {
             return NULL;
         }
-        wanted.place.outer = (uint32_t)(outer - baseline->paths);
+        /* A run on one device has no paths of devices: each device is compared with it. */
+        wanted.place.outer = outer ? (uint32_t)(outer - baseline->paths) : UINT32_MAX;
     }
     region = (const zt__baseline_region *)zt__map_find(&baseline->region_maps[record->is_phase], record->name,
                                                        strlen(record->name));
@@ -16162,9 +16163,10 @@ ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt
     }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
-        info->is_new = !before || !zt__is_positive(before->time.count);
-        if (!info->is_new) {
+        if (before && zt__is_positive(before->time.count)) {
             change = zt__compare_means(&before->time, &info->time_ns);
+        } else {
+            info->is_new = !path->device;
         }
     }
     info->change = change.percent;
@@ -35083,9 +35085,8 @@ static void zt__note_baseline(zt__document *document, zt__note_fn note) {
         strcmp(baseline->driver_version, profiler->facts.driver_version) != 0 ||
         baseline->core_clock_mhz != (double)profiler->facts.core_clock_mhz) {
         zt__add_note(document, note,
-                     "That was another device, driver or clock: %.128s, driver %.32s, %.0f MHz. The change "
-                     "is not that of "
-                     "the program alone.",
+                     "That was not on the same devices with the same driver and clock: %.128s, driver %.32s, "
+                     "%.0f MHz. The change is not that of the program alone.",
                      baseline->device, baseline->driver_version, baseline->core_clock_mhz);
     }
     while ((name = zt__next_gone_path(document, &i)) != NULL) {
@@ -48829,9 +48830,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        JSON            "change" of a path, or of a region with one path: {"new", "percent", "low", "high"}; and
                        "baseline": {"file", "failure", "date", "device", "driver_version", "gone"}
 
-       Notes say with what this run is compared, which paths are gone, and whether it was another device, driver or
-       clock. The file is read by zt_open. If it cannot be read, a message and each report say so, and the program
-       goes on. examples/regression.c fails a test where a path has become slower.
+       If that was on one device and this run is on several, each of them is compared with that one. Notes say with
+       what this run is compared, which paths are gone, and whether device, driver or clock were others. The file is
+       read by zt_open. If it cannot be read, a message and each report say so, and the program goes on.
+       examples/regression.c fails a test where a path has become slower.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49554,4 +49556,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 45e1af1e8f217de0 */
+/* Joined from src/ by src/join.py: 4f04afc1befca30c */

@@ -291,7 +291,9 @@ static void test_another_device(void **state) {
     collect_all(after);
     const char *report = written_report(after, ZT_FORMAT_JSON);
     assert_contains(report, "of 2026-01-01T00:00:00Z, with an interval of 95%.");
-    assert_contains(report, "That was another device, driver or clock: Old device, driver 1, 2000 MHz.");
+    assert_contains(
+        report,
+        "That was not on the same devices with the same driver and clock: Old device, driver 1, 2000 MHz.");
     close_profiler(w, after);
 }
 

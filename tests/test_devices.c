@@ -241,6 +241,30 @@ static void test_numbers_in_instances(void **state) {
     close_pair(w, &p, 0);
 }
 
+/* An earlier run on one device: each of several is compared with it. */
+static void test_an_earlier_run_on_one_device(void **state) {
+    world *w = *state;
+    zt_config config = times_alone(w);
+    zt_profiler *before = open_profiler(w, &config);
+    const char *text;
+    ZT_PHASE("step") {
+        run(w, before, "fill");
+        run(w, before, "fill");
+    }
+    collect_all(before);
+    report(before, "before.json");
+    close_profiler(w, before);
+    config.baseline = in_directory("before.json");
+    pair p = open_pair(w, config, "");
+    work(w, &p);
+    text = report(p.profilers[0], "compared.csv");
+    assert_int_equal(occurrences(text, ";step;fill\",\"change\""), 2);
+    assert_int_equal(occurrences(text, "\"gone\"") + occurrences(text, "\"new\""), 0);
+    assert_null(strstr(text, "This run does not have"));
+    assert_contains(text, "That was not on the same devices with the same driver and clock: Software device");
+    close_pair(w, &p, 0);
+}
+
 /* A report at the end of the first has what the second had measured until it was closed. */
 static void test_the_second_is_closed_first(void **state) {
     world *w = *state;
@@ -671,6 +695,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sums, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_every_format, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_numbers_in_instances, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_an_earlier_run_on_one_device, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_the_second_is_closed_first, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_requested_reports, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_different_metrics, open_world, close_world),

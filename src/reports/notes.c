@@ -510,9 +510,8 @@ static void zt__note_baseline(zt__document *document, zt__note_fn note) {
         strcmp(baseline->driver_version, profiler->facts.driver_version) != 0 ||
         baseline->core_clock_mhz != (double)profiler->facts.core_clock_mhz) {
         zt__add_note(document, note,
-                     "That was another device, driver or clock: %.128s, driver %.32s, %.0f MHz. The change "
-                     "is not that of "
-                     "the program alone.",
+                     "That was not on the same devices with the same driver and clock: %.128s, driver %.32s, "
+                     "%.0f MHz. The change is not that of the program alone.",
                      baseline->device, baseline->driver_version, baseline->core_clock_mhz);
     }
     while ((name = zt__next_gone_path(document, &i)) != NULL) {

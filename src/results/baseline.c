@@ -294,10 +294,11 @@ ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profile
     wanted.place.outer = UINT32_MAX;
     if (path->depth > 1) {
         outer = zt__find_baseline_path(profiler, path->key.outer);
-        if (!outer) {
+        if (!outer && !path->key.outer->device) {
             return NULL;
         }
-        wanted.place.outer = (uint32_t)(outer - baseline->paths);
+        /* A run on one device has no paths of devices: each device is compared with it. */
+        wanted.place.outer = outer ? (uint32_t)(outer - baseline->paths) : UINT32_MAX;
     }
     region = (const zt__baseline_region *)zt__map_find(&baseline->region_maps[record->is_phase], record->name,
                                                        strlen(record->name));
@@ -381,9 +382,10 @@ ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt
     }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
-        info->is_new = !before || !zt__is_positive(before->time.count);
-        if (!info->is_new) {
+        if (before && zt__is_positive(before->time.count)) {
             change = zt__compare_means(&before->time, &info->time_ns);
+        } else {
+            info->is_new = !path->device;
         }
     }
     info->change = change.percent;

@@ -21,7 +21,8 @@
        JSON            "change" of a path, or of a region with one path: {"new", "percent", "low", "high"}; and
                        "baseline": {"file", "failure", "date", "device", "driver_version", "gone"}
 
-       Notes say with what this run is compared, which paths are gone, and whether it was another device, driver or
-       clock. The file is read by zt_open. If it cannot be read, a message and each report say so, and the program
-       goes on. examples/regression.c fails a test where a path has become slower.
+       If that was on one device and this run is on several, each of them is compared with that one. Notes say with
+       what this run is compared, which paths are gone, and whether device, driver or clock were others. The file is
+       read by zt_open. If it cannot be read, a message and each report say so, and the program goes on.
+       examples/regression.c fails a test where a path has become slower.
 */
