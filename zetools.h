@@ -333,7 +333,7 @@
    PROCESSES
 
        Copies of this header in a process, in plugins and libraries, find each other by the environment
-       variable ZETOOLS_PROCESS_8, which the first call of the library sets: no other thread may use the
+       variable ZETOOLS_PROCESS_9, which the first call of the library sets: no other thread may use the
        environment during that call. A forked child is in no phase, and must not use the profilers, streams
        and debuggers of its parent. See COPIES OF THE HEADER.
 
@@ -5687,11 +5687,13 @@ typedef struct zt__process {
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t tracer_changes;                   /* odd while one observes calls; see zt__set_live. Atomic */
-    uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
-    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
+    uint32_t submissions; /* calls that execute lists and are in the driver. Atomic, like the next two */
+    uint32_t activations; /* threads that hold these, */
+    uint32_t is_held;     /* and whether one of them opens or closes counters */
+    uint32_t reporting, automatic;       /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
-    zt__phase *phases[ZT__PHASE_PLACES];       /* by a hash; NULL: free. Atomic, like the next two */
-    zt__phase *latest_phase;                   /* the one inside no other that was begun last: a guess */
+    zt__phase *phases[ZT__PHASE_PLACES]; /* by a hash; NULL: free. Atomic, like the next two */
+    zt__phase *latest_phase;             /* the one inside no other that was begun last: a guess */
     uint32_t phase_count;
     zt__thread_key phase_stack; /* the stack of phases of a thread */
     uint32_t entries;           /* of phases that were numbered. Atomic */
@@ -5734,7 +5736,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_8"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_9"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -8725,10 +8727,17 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* Activation of metric groups, once in a process. */
 
-/* Called around a call that executes lists. What follows does not run meanwhile: drivers do not expect that. */
+/* Called around a call that executes lists, which is held while counters are opened and closed. */
 ZT__PRIVATE void zt__begin_submission(void);
 
 ZT__PRIVATE void zt__end_submission(void);
+
+/* Waits until no list is being executed, and holds what would be: drivers open and close counters without a lock, and an
+   activation becomes real in the next execution, whoever executes. One thread does so at a time. Neither it nor what it
+   holds waits longer than a second. Nests. No mutex is held. */
+ZT__PRIVATE void zt__hold_submissions(void);
+
+ZT__PRIVATE void zt__let_submissions_go(void);
 
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
@@ -8758,6 +8767,10 @@ enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
 /* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
 static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
 
+/* Calls of zt__hold_submissions that this thread is in, and whether no other thread holds them meanwhile. */
+static ZT__THREAD_LOCAL uint32_t zt__own_holds;
+static ZT__THREAD_LOCAL int zt__holds_alone;
+
 ZT__PRIVATE void zt__begin_submission(void) {
     zt__process *process = zt__get_process();
     zt__wait wait;
@@ -8765,7 +8778,7 @@ ZT__PRIVATE void zt__begin_submission(void) {
         return;
     }
     zt__add(&process->submissions, 1u);
-    if (zt__add(&process->activations, 0u) == 0) {
+    if (zt__own_holds > 0 || zt__add(&process->activations, 0u) == 0) {
         return;
     }
     wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
@@ -8784,41 +8797,44 @@ ZT__PRIVATE void zt__end_submission(void) {
     }
 }
 
-/* Waits until no list is being executed, and holds what would be. */
-static void zt__hold_submissions(void) {
+ZT__PRIVATE void zt__hold_submissions(void) {
     zt__process *process = zt__get_process();
     zt__wait wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
-    if (process) {
-        zt__add(&process->activations, 1u);
-        while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
-        }
+    if (!process || zt__own_holds++ > 0) {
+        return;
+    }
+    zt__add(&process->activations, 1u);
+    do {
+        zt__holds_alone = zt__change_if(&process->is_held, 0, 1);
+    } while (!zt__holds_alone && zt__wait_again(&wait));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
     }
 }
 
-static void zt__let_submissions_go(void) {
+ZT__PRIVATE void zt__let_submissions_go(void) {
     zt__process *process = zt__get_process();
-    if (process) {
-        zt__add(&process->activations, UINT32_MAX);
+    if (!process || --zt__own_holds > 0) {
+        return;
     }
+    if (zt__holds_alone) {
+        zt__change_if(&process->is_held, 1, 0);
+    }
+    zt__add(&process->activations, UINT32_MAX);
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The mutex of the process is held. */
+   another context. Executions are held, and so is the mutex of the process. */
 static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
-    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    zt__hold_submissions();
-    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-    zt__let_submissions_go();
-    return result;
+    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
@@ -8832,6 +8848,7 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    zt__hold_submissions();
     zt__lock(&process->mutex);
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         zt__active_group *active = &process->active_groups[i];
@@ -8864,6 +8881,7 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
         }
     }
     zt__unlock(&process->mutex);
+    zt__let_submissions_go();
     return result;
 }
 
@@ -8875,6 +8893,7 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
     if (!process) {
         return result;
     }
+    zt__hold_submissions();
     zt__lock(&process->mutex);
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         zt__active_group *active = &process->active_groups[i];
@@ -8887,6 +8906,7 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
         }
     }
     zt__unlock(&process->mutex);
+    zt__let_submissions_go();
     return result;
 }
 
@@ -14266,6 +14286,12 @@ ZT__PRIVATE void zt__deactivate_groups(zt_profiler *profiler, const zt__pass *pa
 ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass,
                                             zt__counter_holder *holder);
 
+/* Activates the groups of a pass, makes its probes, and runs its first query, which makes the activation real: until then,
+   executions are held. On failure, no group is active, and `*call` is the call that failed; as for zt__activate_groups,
+   `holder` names who uses the counters. */
+ZT__PRIVATE ze_result_t zt__activate_pass(zt_profiler *profiler, zt__pass *pass, zt__counter_holder *holder,
+                                          const char **call);
+
 /* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
    before the deadline. Returns 0 while the device may still use it. */
 ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline);
@@ -14357,35 +14383,31 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
     return 1;
 }
 
-ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
-                                    ze_kernel_timestamp_result_t *stamps) {
-    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
-                                : "The first regions of several threads may disturb each other.";
+/* Takes a probe, and submits the first query. Without a free probe, `query->probe` is NULL. */
+static ze_result_t zt__submit_first_query(zt_profiler *profiler, zt__pass *pass, zt__first_query *query,
+                                          const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    zt__first_query query;
     zt__probe *probe;
-    const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
-    int is_clean = 1;
     ze_result_t result;
+    memset(query, 0, sizeof *query);
     if (!zt__finish_first_query(profiler, pass, 0)) {
-        return 0;
+        return ZE_RESULT_NOT_READY;
     }
     zt__lock(&profiler->mutex);
-    probe = zt__pop_free_probe(pass);
+    query->probe = probe = zt__pop_free_probe(pass);
     zt__unlock(&profiler->mutex);
     if (!probe) {
-        return 0;
+        return ZE_RESULT_NOT_READY;
     }
-    memset(&query, 0, sizeof query);
-    query.probe = probe;
 
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
+    *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
     count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
@@ -14399,37 +14421,50 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query.queue);
+        *call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query.list);
+        *call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
-        call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query.list, probe->event, 0, NULL);
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(query->list, probe->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query.list, probe->queries[g]);
+        *call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(query->list, probe->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query.list, probe->queries[g], g ? NULL : probe->event, 0,
-                                                    &probe->event);
+        *call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(query->list, probe->queries[g], g ? NULL : probe->event,
+                                                    0, &probe->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListClose";
-        result = zeCommandListClose(query.list);
+        *call = "zeCommandListClose";
+        result = zeCommandListClose(query->list);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(query.queue, 1, &query.list, NULL);
+        *call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &query->list, NULL);
+        probe->may_be_written = result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
 
+/* Waits for the first query, and returns its probe. `result` is that of its submission. */
+static int zt__end_first_query(zt_profiler *profiler, zt__pass *pass, zt__first_query *query,
+                               ze_result_t result, const char *call, ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
+    zt__probe *probe = query->probe;
+    int is_clean = 1;
+    if (!probe) {
+        return 0;
+    }
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
+        result = zt__await_first_query(query, zt__deadline(profiler->config.wait_timeout_ns), &call);
         probe->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
@@ -14446,11 +14481,42 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (probe->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        pass->first_query = query;
+        pass->first_query = *query;
     } else {
-        zt__destroy_first_query(&query);
+        zt__destroy_first_query(query);
     }
     return result == ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    zt__first_query query;
+    const char *call = NULL;
+    ze_result_t result = zt__submit_first_query(profiler, pass, &query, &call);
+    return zt__end_first_query(profiler, pass, &query, result, call, stamps);
+}
+
+ZT__PRIVATE ze_result_t zt__activate_pass(zt_profiler *profiler, zt__pass *pass, zt__counter_holder *holder,
+                                          const char **call) {
+    zt__first_query query;
+    const char *first_call = NULL;
+    ze_result_t result, submitted = ZE_RESULT_NOT_READY;
+    memset(&query, 0, sizeof query);
+    zt__hold_submissions();
+    *call = "zetContextActivateMetricGroups";
+    result = zt__activate_groups(profiler, pass, holder);
+    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
+        result = zt__make_probes(profiler, pass, call);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__deactivate_groups(profiler, pass, pass->group_count);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        submitted = zt__submit_first_query(profiler, pass, &query, &first_call);
+    }
+    zt__let_submissions_go();
+    zt__end_first_query(profiler, pass, &query, submitted, first_call, NULL);
+    return result;
 }
 
 /* ==== regions/ending.h ================================================================================== */
@@ -14657,8 +14723,8 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__counter_holder holder;
-    const char *call = "zetContextActivateMetricGroups";
-    ze_result_t result;
+    const char *call;
+    ze_result_t result, returned;
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
@@ -14677,23 +14743,16 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
     zt__deactivate_groups(profiler, before, before->group_count);
-    result = zt__activate_groups(profiler, pass, &holder);
-    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
-        result = zt__make_probes(profiler, pass, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, pass, pass->group_count);
-        }
-    }
+    ZT__INTERNAL(result = zt__activate_pass(profiler, pass, &holder, &call));
     if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
         zt__lock(&profiler->mutex);
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
     } else {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
-        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
-                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+        ZT__INTERNAL(returned = zt__activate_pass(profiler, before, &holder, &call));
+        zt__check(&profiler->diagnostics, returned, call, "Samples are lost until the next ZT_PASSES.");
     }
     zt__unlock_timed(&profiler->collector);
     return result;
@@ -45432,7 +45491,6 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__counter_holder holder;
     const char *call = "config.allocator";
     uint32_t i;
-    int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
                           profiler->device, &profiler->config, &profiler->selection, &profiler->availability);
@@ -45456,20 +45514,11 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
         }
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zetContextActivateMetricGroups";
-        result = zt__activate_groups(profiler, pass, &holder);
-        is_active = result == ZE_RESULT_SUCCESS;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
         profiler->is_stamped |= profiler->config.timeline != 0;
-        result = zt__make_probes(profiler, pass, &call);
+        result = zt__activate_pass(profiler, pass, &holder, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__run_first_query(profiler, pass, NULL);
         return result;
-    }
-    if (is_active) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
     }
     profiler->availability =
         zt__report_refusal(&profiler->diagnostics, profiler->device, ZT__FOR_REGIONS, result, call, &holder);
@@ -49364,7 +49413,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_8 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_9 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -49556,4 +49605,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4f04afc1befca30c */
+/* Joined from src/ by src/join.py: 6b5f3942044d583b */

@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_8"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_9"
 
 static zt__process *zt__known_process; /* atomic */
 

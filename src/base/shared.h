@@ -55,11 +55,13 @@ typedef struct zt__process {
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t tracer_changes;                   /* odd while one observes calls; see zt__set_live. Atomic */
-    uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
-    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
+    uint32_t submissions; /* calls that execute lists and are in the driver. Atomic, like the next two */
+    uint32_t activations; /* threads that hold these, */
+    uint32_t is_held;     /* and whether one of them opens or closes counters */
+    uint32_t reporting, automatic;       /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
-    zt__phase *phases[ZT__PHASE_PLACES];       /* by a hash; NULL: free. Atomic, like the next two */
-    zt__phase *latest_phase;                   /* the one inside no other that was begun last: a guess */
+    zt__phase *phases[ZT__PHASE_PLACES]; /* by a hash; NULL: free. Atomic, like the next two */
+    zt__phase *latest_phase;             /* the one inside no other that was begun last: a guess */
     uint32_t phase_count;
     zt__thread_key phase_stack; /* the stack of phases of a thread */
     uint32_t entries;           /* of phases that were numbered. Atomic */

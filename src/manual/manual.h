@@ -333,7 +333,7 @@
    PROCESSES
 
        Copies of this header in a process, in plugins and libraries, find each other by the environment
-       variable ZETOOLS_PROCESS_8, which the first call of the library sets: no other thread may use the
+       variable ZETOOLS_PROCESS_9, which the first call of the library sets: no other thread may use the
        environment during that call. A forked child is in no phase, and must not use the profilers, streams
        and debuggers of its parent. See COPIES OF THE HEADER.
 

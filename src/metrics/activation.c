@@ -15,6 +15,10 @@ enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
 /* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
 static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
 
+/* Calls of zt__hold_submissions that this thread is in, and whether no other thread holds them meanwhile. */
+static ZT__THREAD_LOCAL uint32_t zt__own_holds;
+static ZT__THREAD_LOCAL int zt__holds_alone;
+
 ZT__PRIVATE void zt__begin_submission(void) {
     zt__process *process = zt__get_process();
     zt__wait wait;
@@ -22,7 +26,7 @@ ZT__PRIVATE void zt__begin_submission(void) {
         return;
     }
     zt__add(&process->submissions, 1u);
-    if (zt__add(&process->activations, 0u) == 0) {
+    if (zt__own_holds > 0 || zt__add(&process->activations, 0u) == 0) {
         return;
     }
     wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
@@ -41,41 +45,44 @@ ZT__PRIVATE void zt__end_submission(void) {
     }
 }
 
-/* Waits until no list is being executed, and holds what would be. */
-static void zt__hold_submissions(void) {
+ZT__PRIVATE void zt__hold_submissions(void) {
     zt__process *process = zt__get_process();
     zt__wait wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
-    if (process) {
-        zt__add(&process->activations, 1u);
-        while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
-        }
+    if (!process || zt__own_holds++ > 0) {
+        return;
+    }
+    zt__add(&process->activations, 1u);
+    do {
+        zt__holds_alone = zt__change_if(&process->is_held, 0, 1);
+    } while (!zt__holds_alone && zt__wait_again(&wait));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
     }
 }
 
-static void zt__let_submissions_go(void) {
+ZT__PRIVATE void zt__let_submissions_go(void) {
     zt__process *process = zt__get_process();
-    if (process) {
-        zt__add(&process->activations, UINT32_MAX);
+    if (!process || --zt__own_holds > 0) {
+        return;
     }
+    if (zt__holds_alone) {
+        zt__change_if(&process->is_held, 1, 0);
+    }
+    zt__add(&process->activations, UINT32_MAX);
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The mutex of the process is held. */
+   another context. Executions are held, and so is the mutex of the process. */
 static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
-    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    zt__hold_submissions();
-    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-    zt__let_submissions_go();
-    return result;
+    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
@@ -89,6 +96,7 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    zt__hold_submissions();
     zt__lock(&process->mutex);
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         zt__active_group *active = &process->active_groups[i];
@@ -121,6 +129,7 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
         }
     }
     zt__unlock(&process->mutex);
+    zt__let_submissions_go();
     return result;
 }
 
@@ -132,6 +141,7 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
     if (!process) {
         return result;
     }
+    zt__hold_submissions();
     zt__lock(&process->mutex);
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         zt__active_group *active = &process->active_groups[i];
@@ -144,6 +154,7 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
         }
     }
     zt__unlock(&process->mutex);
+    zt__let_submissions_go();
     return result;
 }
 

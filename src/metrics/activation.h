@@ -7,10 +7,17 @@
 #include "metrics/availability.h"
 #include "metrics/groups.h"
 
-/* Called around a call that executes lists. What follows does not run meanwhile: drivers do not expect that. */
+/* Called around a call that executes lists, which is held while counters are opened and closed. */
 ZT__PRIVATE void zt__begin_submission(void);
 
 ZT__PRIVATE void zt__end_submission(void);
+
+/* Waits until no list is being executed, and holds what would be: drivers open and close counters without a lock, and an
+   activation becomes real in the next execution, whoever executes. One thread does so at a time. Neither it nor what it
+   holds waits longer than a second. Nests. No mutex is held. */
+ZT__PRIVATE void zt__hold_submissions(void);
+
+ZT__PRIVATE void zt__let_submissions_go(void);
 
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this

@@ -102,7 +102,6 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__counter_holder holder;
     const char *call = "config.allocator";
     uint32_t i;
-    int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
                           profiler->device, &profiler->config, &profiler->selection, &profiler->availability);
@@ -126,20 +125,11 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
         }
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zetContextActivateMetricGroups";
-        result = zt__activate_groups(profiler, pass, &holder);
-        is_active = result == ZE_RESULT_SUCCESS;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
         profiler->is_stamped |= profiler->config.timeline != 0;
-        result = zt__make_probes(profiler, pass, &call);
+        result = zt__activate_pass(profiler, pass, &holder, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__run_first_query(profiler, pass, NULL);
         return result;
-    }
-    if (is_active) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
     }
     profiler->availability =
         zt__report_refusal(&profiler->diagnostics, profiler->device, ZT__FOR_REGIONS, result, call, &holder);

@@ -86,35 +86,31 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
     return 1;
 }
 
-ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
-                                    ze_kernel_timestamp_result_t *stamps) {
-    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
-                                : "The first regions of several threads may disturb each other.";
+/* Takes a probe, and submits the first query. Without a free probe, `query->probe` is NULL. */
+static ze_result_t zt__submit_first_query(zt_profiler *profiler, zt__pass *pass, zt__first_query *query,
+                                          const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    zt__first_query query;
     zt__probe *probe;
-    const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
-    int is_clean = 1;
     ze_result_t result;
+    memset(query, 0, sizeof *query);
     if (!zt__finish_first_query(profiler, pass, 0)) {
-        return 0;
+        return ZE_RESULT_NOT_READY;
     }
     zt__lock(&profiler->mutex);
-    probe = zt__pop_free_probe(pass);
+    query->probe = probe = zt__pop_free_probe(pass);
     zt__unlock(&profiler->mutex);
     if (!probe) {
-        return 0;
+        return ZE_RESULT_NOT_READY;
     }
-    memset(&query, 0, sizeof query);
-    query.probe = probe;
 
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
+    *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
     count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
@@ -128,37 +124,50 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query.queue);
+        *call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query.list);
+        *call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
-        call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query.list, probe->event, 0, NULL);
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(query->list, probe->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query.list, probe->queries[g]);
+        *call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(query->list, probe->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query.list, probe->queries[g], g ? NULL : probe->event, 0,
-                                                    &probe->event);
+        *call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(query->list, probe->queries[g], g ? NULL : probe->event,
+                                                    0, &probe->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListClose";
-        result = zeCommandListClose(query.list);
+        *call = "zeCommandListClose";
+        result = zeCommandListClose(query->list);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(query.queue, 1, &query.list, NULL);
+        *call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &query->list, NULL);
+        probe->may_be_written = result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
 
+/* Waits for the first query, and returns its probe. `result` is that of its submission. */
+static int zt__end_first_query(zt_profiler *profiler, zt__pass *pass, zt__first_query *query,
+                               ze_result_t result, const char *call, ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
+    zt__probe *probe = query->probe;
+    int is_clean = 1;
+    if (!probe) {
+        return 0;
+    }
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
+        result = zt__await_first_query(query, zt__deadline(profiler->config.wait_timeout_ns), &call);
         probe->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
@@ -175,9 +184,40 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (probe->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        pass->first_query = query;
+        pass->first_query = *query;
     } else {
-        zt__destroy_first_query(&query);
+        zt__destroy_first_query(query);
     }
     return result == ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    zt__first_query query;
+    const char *call = NULL;
+    ze_result_t result = zt__submit_first_query(profiler, pass, &query, &call);
+    return zt__end_first_query(profiler, pass, &query, result, call, stamps);
+}
+
+ZT__PRIVATE ze_result_t zt__activate_pass(zt_profiler *profiler, zt__pass *pass, zt__counter_holder *holder,
+                                          const char **call) {
+    zt__first_query query;
+    const char *first_call = NULL;
+    ze_result_t result, submitted = ZE_RESULT_NOT_READY;
+    memset(&query, 0, sizeof query);
+    zt__hold_submissions();
+    *call = "zetContextActivateMetricGroups";
+    result = zt__activate_groups(profiler, pass, holder);
+    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
+        result = zt__make_probes(profiler, pass, call);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__deactivate_groups(profiler, pass, pass->group_count);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        submitted = zt__submit_first_query(profiler, pass, &query, &first_call);
+    }
+    zt__let_submissions_go();
+    zt__end_first_query(profiler, pass, &query, submitted, first_call, NULL);
+    return result;
 }

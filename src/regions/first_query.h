@@ -13,6 +13,12 @@ ZT__PRIVATE void zt__deactivate_groups(zt_profiler *profiler, const zt__pass *pa
 ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass,
                                             zt__counter_holder *holder);
 
+/* Activates the groups of a pass, makes its probes, and runs its first query, which makes the activation real: until then,
+   executions are held. On failure, no group is active, and `*call` is the call that failed; as for zt__activate_groups,
+   `holder` names who uses the counters. */
+ZT__PRIVATE ze_result_t zt__activate_pass(zt_profiler *profiler, zt__pass *pass, zt__counter_holder *holder,
+                                          const char **call);
+
 /* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
    before the deadline. Returns 0 while the device may still use it. */
 ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline);

@@ -10,7 +10,6 @@
 #include "metrics/availability.h"
 #include "regions/collecting.h"
 #include "regions/first_query.h"
-#include "regions/probes.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
@@ -20,8 +19,8 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__counter_holder holder;
-    const char *call = "zetContextActivateMetricGroups";
-    ze_result_t result;
+    const char *call;
+    ze_result_t result, returned;
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
@@ -40,23 +39,16 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
     zt__deactivate_groups(profiler, before, before->group_count);
-    result = zt__activate_groups(profiler, pass, &holder);
-    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
-        result = zt__make_probes(profiler, pass, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, pass, pass->group_count);
-        }
-    }
+    ZT__INTERNAL(result = zt__activate_pass(profiler, pass, &holder, &call));
     if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
         zt__lock(&profiler->mutex);
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
     } else {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
-        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
-                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+        ZT__INTERNAL(returned = zt__activate_pass(profiler, before, &holder, &call));
+        zt__check(&profiler->diagnostics, returned, call, "Samples are lost until the next ZT_PASSES.");
     }
     zt__unlock_timed(&profiler->collector);
     return result;

@@ -537,11 +537,11 @@ static ze_result_t choose(const sg_device *device, uint32_t count, zet_metric_gr
 }
 
 bool sg_race_begin(sg_root *root, sg_racer racer) {
-    sg_racer other = racer == SG_ACTIVATION ? SG_SUBMISSION : SG_ACTIVATION;
     if (!sg_behaviour_is_on(SOFTGPU_ACTIVATION_RACES))
         return false;
-    atomic_fetch_add(&root->racers[racer], 1);
-    if (atomic_load(&root->racers[other]))
+    uint32_t others = atomic_fetch_add(&root->racers[racer], 1);
+    if (racer == SG_SUBMISSION ? atomic_load(&root->racers[SG_ACTIVATION])
+                               : others + atomic_load(&root->racers[SG_SUBMISSION]))
         sg_finding("counters are opened or closed while another thread executes lists");
     if (racer == SG_ACTIVATION)
         sg_take_20_ms();
@@ -583,6 +583,7 @@ ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_
         return result;
     bool is_counted = sg_race_begin(device->root, SG_ACTIVATION);
     activate(sg_metrics_of(device), chosen);
+    atomic_store(&device->root->has_due_activation, is_counted && count > 0);
     sg_race_end(device->root, SG_ACTIVATION, is_counted);
     return ZE_RESULT_SUCCESS;
 }

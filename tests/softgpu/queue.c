@@ -138,12 +138,13 @@ ze_result_t sg_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handl
         result = sg_check_execution(sg_list_of(lists[i]), queue->object.parent, queue->lane.device,
                                     queue->ordinal);
     sg_root *root = queue->lane.device->root;
-    bool is_counted = sg_race_begin(root, SG_SUBMISSION);
+    sg_racer racer = atomic_exchange(&root->has_due_activation, false) ? SG_ACTIVATION : SG_SUBMISSION;
+    bool is_counted = sg_race_begin(root, racer);
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
         sg_list_submit(sg_list_of(lists[i]));
     if (result == ZE_RESULT_SUCCESS)
         result = submit(&queue->lane, list_count, lists, fence_of(fence));
-    sg_race_end(root, SG_SUBMISSION, is_counted);
+    sg_race_end(root, racer, is_counted);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     sg_root_ring(root);

@@ -114,9 +114,10 @@ void softgpu_reset(void);
  * have completed with no other thread's beside them, two threads' queries at once are a finding: a real
  * driver crashes.
  *
- * ACTIVATION_RACES: zetContextActivateMetricGroups, zetMetricQueryPoolCreate and zetMetricQueryPoolDestroy take 20 ms.
- * Where another thread calls zeCommandQueueExecuteCommandLists for the same root device meanwhile, that is a finding:
- * a real driver crashes.
+ * ACTIVATION_RACES: zetContextActivateMetricGroups, zetMetricQueryPoolCreate and zetMetricQueryPoolDestroy take 20 ms,
+ * and so does the first zeCommandQueueExecuteCommandLists after groups were activated, which makes that real, with
+ * whatever lists. Where another thread is in one of these, or executes lists of the same root device meanwhile, that is a
+ * finding: a real driver crashes.
  *
  * NESTED_REPLAY_OVERFLOWS: where a query begins or ends inside another on a recorded list that is executed
  * again, the GpuTime of the outer one (in ticks of 19.2 MHz) is (2^64 + ticks * 1e9) / 19.2e6, 960.77 s too long; its frequencies are 0, its flags are not set, and its other values are right. */

@@ -184,6 +184,7 @@ struct sg_root {
     _Atomic int32_t samplers; /* that want to know where its engines are */
     _Atomic uint32_t tools;   /* that are attached to it, or to a sub-device */
     _Atomic uint32_t racers[SG_RACERS];
+    _Atomic bool has_due_activation; /* the next execution makes it real */
     sg_engine_thread engines[SG_ENGINES];
     _Atomic uint32_t engine_count; /* that have a thread */
 };
