@@ -5926,9 +5926,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
-    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
-                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
-                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution was read. The samples of that "  \
+                   "are overwritten and counted as lost. Execute several lists in turn, or wait for the "    \
+                   "list before: zt_execute does, up to config.wait_timeout_ns.")                            \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
                        "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
@@ -5936,7 +5936,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
                       "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
-                    "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+                    "Synchronise with the device before, or raise config.wait_timeout_ns. Call zt_release "  \
+                    "for lists that are executed again before they are read.")                               \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
                        "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
@@ -12266,6 +12267,14 @@ typedef struct zt__reporting {
         *last; /* of those that next_reporting leads to, from the first on, in the order of their openings */
 } zt__reporting;
 
+/* What is not collected. */
+typedef struct zt__waiting {
+    uint64_t open;       /* regions that are not ended, */
+    uint64_t recorded;   /* and regions that are recorded and were not seen to run */
+    uint64_t submitted;  /* samples that are on their way, */
+    uint64_t overlapped; /* and samples of lists that were executed again before they were read */
+} zt__waiting;
+
 /* A device in a report of several profilers. */
 typedef struct zt__joined_device {
     ze_device_handle_t handle;
@@ -12284,8 +12293,8 @@ typedef struct zt__joined {
     uint32_t
         first_device; /* index of that of the profiler that reports; the number of devices: nothing ran on it */
     zt__joined_device *devices;
-    char **groups;     /* names of metric groups that members measure in different ways; NULL at the end */
-    uint64_t recorded; /* regions that are recorded and not seen to run */
+    char **groups;       /* names of metric groups that members measure in different ways; NULL at the end */
+    zt__waiting waiting; /* what it cannot count by itself */
     const char *open_region; /* the name of one that has not ended, or NULL */
     int watches_memory;
     zt_profiler *power; /* that has read the energy of the only device; NULL: none */
@@ -12536,10 +12545,8 @@ ZT__PRIVATE int zt__is_busy(const zt__list *list);
 /* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
-/* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
-   submitted and not read. Locks the mutex. */
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
-                                   uint64_t *submitted);
+/* Counts what is not collected. Locks the mutex. */
+ZT__PRIVATE zt__waiting zt__count_waiting(const zt_profiler *profiler);
 
 /* ==== regions/recordings.c ============================================================================== */
 
@@ -12761,25 +12768,33 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     return name;
 }
 
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
-                                   uint64_t *submitted) {
+ZT__PRIVATE zt__waiting zt__count_waiting(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
-    *recorded = locked->joined ? locked->joined->recorded : 0;
+    zt__waiting waiting;
+    memset(&waiting, 0, sizeof waiting);
+    if (locked->joined) {
+        waiting = locked->joined->waiting;
+    }
     zt__lock(&locked->mutex);
-    *open = locked->open_regions;
-    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    waiting.open = locked->open_regions;
+    waiting.submitted =
+        counts->begun - counts->collected - counts->lost - counts->dropped - waiting.overlapped;
     for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
         if (recording->state == ZT__RECORDING_OPEN) {
-            *submitted -= recording->due; /* its list may have been immediate */
+            waiting.submitted -= recording->due; /* its list may have been immediate */
             for (probe = recording->first; probe; probe = probe->next) {
-                *recorded += !probe->is_dropped && !probe->is_settled;
+                waiting.recorded += !probe->is_dropped && !probe->is_settled;
             }
+        } else if (recording->state == ZT__RECORDING_DIRTY) {
+            waiting.submitted -= recording->due;
+            waiting.overlapped += recording->due;
         }
     }
     zt__unlock(&locked->mutex);
+    return waiting;
 }
 
 /* ---- the pool -------------------------------------------------------------------------------------------- */
@@ -34315,19 +34330,20 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     zt__joined *joined = whole->joined;
     zt_memory_info *memory = &whole->memory_info;
     const char *open_region;
-    uint64_t open, recorded, submitted;
+    zt__waiting waiting = zt__count_waiting(from);
     uint32_t i;
-    zt__count_waiting(from, &open, &recorded, &submitted);
     open_region = zt__name_open_region(from);
     joined->open_region = joined->open_region ? joined->open_region : open_region;
-    joined->recorded += recorded;
+    joined->waiting.recorded += waiting.recorded;
+    joined->waiting.overlapped += waiting.overlapped;
     zt__lock(&from->mutex);
-    whole->open_regions += (uint32_t)open;
+    whole->open_regions += (uint32_t)waiting.open;
     whole->list_count = from->list_count > whole->list_count ? from->list_count : whole->list_count;
     whole->counts.collected += from->counts.collected;
     whole->counts.lost += from->counts.lost;
     whole->counts.dropped += from->counts.dropped;
-    whole->counts.begun += submitted + from->counts.collected + from->counts.lost + from->counts.dropped;
+    whole->counts.begun += waiting.submitted + waiting.overlapped + from->counts.collected +
+                           from->counts.lost + from->counts.dropped;
     whole->counts.unobserved_lists += from->counts.unobserved_lists;
     whole->awaited += from->awaited;
     whole->moved_samples += from->moved_samples;
@@ -35181,8 +35197,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
-             submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved;
+    zt__waiting waiting;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -35300,13 +35316,18 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_waiting(profiler, &open, &recorded, &submitted);
+    waiting = zt__count_waiting(profiler);
     name = zt__name_open_region(profiler);
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
-    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
+    zt__note_missing(document, note, waiting.open, text, "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, waiting.recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, waiting.submitted, "in flight",
+                     "Call zt_collect when the work is done.");
+    zt__note_missing(
+        document, note, waiting.overlapped, "of lists that were executed again before they were read",
+        "Call zt_release or zt_reset for such a list when the device is done with it, or execute it "
+        "on the same queue once more.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
@@ -49605,4 +49626,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6b5f3942044d583b */
+/* Joined from src/ by src/join.py: 5d9affbb5c87ec32 */

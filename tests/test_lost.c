@@ -47,6 +47,36 @@ static void expect_loss(world *w, const zt_profiler *profiler, loss one, uint64_
     check_work(w);
 }
 
+/* A list that is executed again before it was read: its last execution is collected when the application says that the
+   device is done. */
+static void test_executed_again_before_it_was_read(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 1000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ze_event_handle_t gate = append_gate(w, w->list);
+    append(w, profiler, w->list, "kernel");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    w->launches += 2;
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    ok(zt_collect(profiler, A_WHILE));
+    assert_counts(profiler, counted(2, 0, 1, 0, 1));
+    const char *report = written_report(profiler, ZT_FORMAT_CSV);
+    assert_contains(report,
+                    "1 sample is of lists that were executed again before they were read. Call zt_release");
+    assert_null(strstr(report, "in flight. Call"));
+    ok(zt_release(profiler, w->list));
+    assert_counts(profiler, counted(2, 1, 1, 0, 0));
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_CSV), "executed again"));
+    ok(zeCommandListReset(w->list));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 static void lose_some_of_immediate(world *w, loss one) {
     int before = w->message_count;
     zt_profiler *profiler = open_small(w, "ComputeBasic");
@@ -1264,6 +1294,7 @@ static void test_a_first_query_that_is_not_complete_at_the_end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lost_on_immediate_lists),
+        TEST(test_executed_again_before_it_was_read),
         TEST(test_flags_of_what_is_kept),
         TEST(test_lost_on_recorded_lists),
         TEST(test_times_that_cannot_be),

@@ -73,9 +73,9 @@
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
-    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
-                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
-                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution was read. The samples of that "  \
+                   "are overwritten and counted as lost. Execute several lists in turn, or wait for the "    \
+                   "list before: zt_execute does, up to config.wait_timeout_ns.")                            \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
                        "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
@@ -83,7 +83,8 @@
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
                       "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
-                    "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+                    "Synchronise with the device before, or raise config.wait_timeout_ns. Call zt_release "  \
+                    "for lists that are executed again before they are read.")                               \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
                        "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \

@@ -228,25 +228,33 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     return name;
 }
 
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
-                                   uint64_t *submitted) {
+ZT__PRIVATE zt__waiting zt__count_waiting(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
-    *recorded = locked->joined ? locked->joined->recorded : 0;
+    zt__waiting waiting;
+    memset(&waiting, 0, sizeof waiting);
+    if (locked->joined) {
+        waiting = locked->joined->waiting;
+    }
     zt__lock(&locked->mutex);
-    *open = locked->open_regions;
-    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    waiting.open = locked->open_regions;
+    waiting.submitted =
+        counts->begun - counts->collected - counts->lost - counts->dropped - waiting.overlapped;
     for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
         if (recording->state == ZT__RECORDING_OPEN) {
-            *submitted -= recording->due; /* its list may have been immediate */
+            waiting.submitted -= recording->due; /* its list may have been immediate */
             for (probe = recording->first; probe; probe = probe->next) {
-                *recorded += !probe->is_dropped && !probe->is_settled;
+                waiting.recorded += !probe->is_dropped && !probe->is_settled;
             }
+        } else if (recording->state == ZT__RECORDING_DIRTY) {
+            waiting.submitted -= recording->due;
+            waiting.overlapped += recording->due;
         }
     }
     zt__unlock(&locked->mutex);
+    return waiting;
 }
 
 /* ---- the pool -------------------------------------------------------------------------------------------- */

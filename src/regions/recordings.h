@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+#include "regions/reporting.h"
 
 /* All of this is called with the mutex held. */
 
@@ -86,7 +87,5 @@ ZT__PRIVATE int zt__is_busy(const zt__list *list);
 /* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
-/* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
-   submitted and not read. Locks the mutex. */
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
-                                   uint64_t *submitted);
+/* Counts what is not collected. Locks the mutex. */
+ZT__PRIVATE zt__waiting zt__count_waiting(const zt_profiler *profiler);

@@ -19,6 +19,14 @@ typedef struct zt__reporting {
         *last; /* of those that next_reporting leads to, from the first on, in the order of their openings */
 } zt__reporting;
 
+/* What is not collected. */
+typedef struct zt__waiting {
+    uint64_t open;       /* regions that are not ended, */
+    uint64_t recorded;   /* and regions that are recorded and were not seen to run */
+    uint64_t submitted;  /* samples that are on their way, */
+    uint64_t overlapped; /* and samples of lists that were executed again before they were read */
+} zt__waiting;
+
 /* A device in a report of several profilers. */
 typedef struct zt__joined_device {
     ze_device_handle_t handle;
@@ -37,8 +45,8 @@ typedef struct zt__joined {
     uint32_t
         first_device; /* index of that of the profiler that reports; the number of devices: nothing ran on it */
     zt__joined_device *devices;
-    char **groups;     /* names of metric groups that members measure in different ways; NULL at the end */
-    uint64_t recorded; /* regions that are recorded and not seen to run */
+    char **groups;       /* names of metric groups that members measure in different ways; NULL at the end */
+    zt__waiting waiting; /* what it cannot count by itself */
     const char *open_region; /* the name of one that has not ended, or NULL */
     int watches_memory;
     zt_profiler *power; /* that has read the energy of the only device; NULL: none */

@@ -461,19 +461,20 @@ static void zt__join_counts(zt_profiler *whole, const zt__member *member) {
     zt__joined *joined = whole->joined;
     zt_memory_info *memory = &whole->memory_info;
     const char *open_region;
-    uint64_t open, recorded, submitted;
+    zt__waiting waiting = zt__count_waiting(from);
     uint32_t i;
-    zt__count_waiting(from, &open, &recorded, &submitted);
     open_region = zt__name_open_region(from);
     joined->open_region = joined->open_region ? joined->open_region : open_region;
-    joined->recorded += recorded;
+    joined->waiting.recorded += waiting.recorded;
+    joined->waiting.overlapped += waiting.overlapped;
     zt__lock(&from->mutex);
-    whole->open_regions += (uint32_t)open;
+    whole->open_regions += (uint32_t)waiting.open;
     whole->list_count = from->list_count > whole->list_count ? from->list_count : whole->list_count;
     whole->counts.collected += from->counts.collected;
     whole->counts.lost += from->counts.lost;
     whole->counts.dropped += from->counts.dropped;
-    whole->counts.begun += submitted + from->counts.collected + from->counts.lost + from->counts.dropped;
+    whole->counts.begun += waiting.submitted + waiting.overlapped + from->counts.collected +
+                           from->counts.lost + from->counts.dropped;
     whole->counts.unobserved_lists += from->counts.unobserved_lists;
     whole->awaited += from->awaited;
     whole->moved_samples += from->moved_samples;

@@ -15,6 +15,7 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
+#include "regions/reporting.h"
 #include "reports/facts.h"
 #include "reports/own_time.h"
 #include "results/phase_times.h"
@@ -547,8 +548,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
-             submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved;
+    zt__waiting waiting;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -666,13 +667,18 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_waiting(profiler, &open, &recorded, &submitted);
+    waiting = zt__count_waiting(profiler);
     name = zt__name_open_region(profiler);
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
-    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
+    zt__note_missing(document, note, waiting.open, text, "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, waiting.recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, waiting.submitted, "in flight",
+                     "Call zt_collect when the work is done.");
+    zt__note_missing(
+        document, note, waiting.overlapped, "of lists that were executed again before they were read",
+        "Call zt_release or zt_reset for such a list when the device is done with it, or execute it "
+        "on the same queue once more.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
