@@ -657,7 +657,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
+/* Collects samples that are ready, and with a timeout also those that are on their way when it is called; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
    Returns SUCCESS; with a timeout NOT_READY if it expired; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
@@ -10280,6 +10280,7 @@ struct zt__probe {
         *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
     uint64_t number;              /* its position among all regions that have ended on the list */
+    uint64_t owed;                /* the place of its sample among profiler->owed */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
@@ -10583,6 +10584,7 @@ struct zt_profiler {
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
     uint64_t awaited;      /* samples in flight, but for those of DIRTY recordings */
+    uint64_t owed;         /* samples that were counted as begun, ever */
     uint32_t open_regions; /* begun, and not ended or dropped */
     zt__probe_block *blocks;
     uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
@@ -12690,6 +12692,7 @@ ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording,
     zt__count_begun(profiler, probe->path);
     probe->is_due = 1;
     probe->is_settled = 0;
+    probe->owed = ++profiler->owed;
     recording->due++;
     profiler->awaited += recording->state != ZT__RECORDING_DIRTY;
 }
@@ -13688,13 +13691,41 @@ static int zt__has_looks(const zt_profiler *profiler) {
     return recording != NULL;
 }
 
+/* Returns whether samples are on their way that were among the first `owed`. Those that are read and not counted, or of which
+   nothing shows when they end, may be. With the mutex held. */
+static int zt__awaits_samples(const zt_profiler *profiler, uint64_t owed) {
+    const zt__recording *recording = profiler->awaited > 0 ? profiler->in_flight.first : NULL;
+    uint64_t due = 0;
+    for (; recording; recording = recording->next) {
+        const zt__probe *probe = recording->due > 0 ? recording->first : NULL;
+        if (recording->state == ZT__RECORDING_READING && probe) {
+            return 1;
+        }
+        if (recording->state == ZT__RECORDING_DIRTY) {
+            continue;
+        }
+        while (probe && !probe->is_due) {
+            probe = probe->next;
+        }
+        if (probe && probe->owed <= owed) {
+            return 1;
+        }
+        due += recording->due;
+    }
+    return due != profiler->awaited;
+}
+
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
     int is_current = 0, awaits = 0;
+    uint64_t owed;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
+    zt__lock(&profiler->mutex);
+    owed = profiler->owed;
+    zt__unlock(&profiler->mutex);
     do {
         /* A collection from all lists that begins from now on reads them. One of another thread that is already
            running may have passed them, so the next one counts. */
@@ -13702,7 +13733,7 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
             zt__try_collect(profiler, NULL) || is_current || zt__load(&profiler->collections) - before >= 2;
         if (is_current && goal == ZT__ALL_SAMPLES) {
             zt__lock(&profiler->mutex);
-            awaits = profiler->awaited > 0 || profiler->is_delivering || zt__has_looks(profiler);
+            awaits = zt__awaits_samples(profiler, owed) || profiler->is_delivering || zt__has_looks(profiler);
             zt__unlock(&profiler->mutex);
         }
     } while ((!is_current || awaits) && zt__wait_again(&wait));
@@ -49626,4 +49657,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5d9affbb5c87ec32 */
+/* Joined from src/ by src/join.py: 1a17aa7e2103a933 */

@@ -27,6 +27,44 @@ static void wait_at_gate(const zt_sample *sample, void *user) {
     pass((gate *)user);
 }
 
+typedef struct follow_up {
+    world *w;
+    zt_profiler *profiler;
+    ze_event_handle_t gate;
+} follow_up;
+
+/* Submits a region that does not end before its gate is opened, once. */
+static void submit_behind_gate(const zt_sample *sample, void *user) {
+    follow_up *f = (follow_up *)user;
+    (void)sample;
+    if (!f->gate) {
+        f->gate = append_gate(f->w, f->w->immediate);
+        zt_region region = zt_begin(f->profiler, f->w->immediate, "later");
+        zt_end(&region);
+    }
+}
+
+/* What is submitted after the call, as by another thread that goes on, is not waited for. */
+static void test_collecting_waits_for_what_was_submitted(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    follow_up f = {w, NULL, NULL};
+    config.groups = "";
+    config.sample = submit_behind_gate;
+    config.sample_user = &f;
+    f.profiler = open_profiler(w, &config);
+    run(w, f.profiler, "first");
+    ok(zt_collect(f.profiler, A_WHILE));
+    assert_counts(f.profiler, counted(2, 1, 0, 0, 1));
+    assert_result(zt_collect(f.profiler, 1000000), ZE_RESULT_NOT_READY);
+    ok(zeEventHostSignal(f.gate));
+    finish_immediate(w, w->immediate);
+    ok(zt_collect(f.profiler, A_WHILE));
+    assert_counts(f.profiler, counted(2, 2, 0, 0, 0));
+    ok(zeEventDestroy(f.gate));
+    close_profiler(w, f.profiler);
+}
+
 static void *collect_at_once(void *profiler) {
     zt_collect((zt_profiler *)profiler, 0);
     return NULL;
@@ -505,6 +543,7 @@ static void test_an_allocator_that_asks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_collecting_waits_for_what_was_submitted),
         TEST(test_a_slow_sample_function),
         TEST(test_a_slow_sample_function_on_the_thread),
         TEST(test_regions_in_a_sample_function_without_probes),

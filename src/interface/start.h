@@ -207,7 +207,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
+/* Collects samples that are ready, and with a timeout also those that are on their way when it is called; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
    Returns SUCCESS; with a timeout NOT_READY if it expired; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */

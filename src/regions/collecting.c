@@ -351,13 +351,41 @@ static int zt__has_looks(const zt_profiler *profiler) {
     return recording != NULL;
 }
 
+/* Returns whether samples are on their way that were among the first `owed`. Those that are read and not counted, or of which
+   nothing shows when they end, may be. With the mutex held. */
+static int zt__awaits_samples(const zt_profiler *profiler, uint64_t owed) {
+    const zt__recording *recording = profiler->awaited > 0 ? profiler->in_flight.first : NULL;
+    uint64_t due = 0;
+    for (; recording; recording = recording->next) {
+        const zt__probe *probe = recording->due > 0 ? recording->first : NULL;
+        if (recording->state == ZT__RECORDING_READING && probe) {
+            return 1;
+        }
+        if (recording->state == ZT__RECORDING_DIRTY) {
+            continue;
+        }
+        while (probe && !probe->is_due) {
+            probe = probe->next;
+        }
+        if (probe && probe->owed <= owed) {
+            return 1;
+        }
+        due += recording->due;
+    }
+    return due != profiler->awaited;
+}
+
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
     int is_current = 0, awaits = 0;
+    uint64_t owed;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
+    zt__lock(&profiler->mutex);
+    owed = profiler->owed;
+    zt__unlock(&profiler->mutex);
     do {
         /* A collection from all lists that begins from now on reads them. One of another thread that is already
            running may have passed them, so the next one counts. */
@@ -365,7 +393,7 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
             zt__try_collect(profiler, NULL) || is_current || zt__load(&profiler->collections) - before >= 2;
         if (is_current && goal == ZT__ALL_SAMPLES) {
             zt__lock(&profiler->mutex);
-            awaits = profiler->awaited > 0 || profiler->is_delivering || zt__has_looks(profiler);
+            awaits = zt__awaits_samples(profiler, owed) || profiler->is_delivering || zt__has_looks(profiler);
             zt__unlock(&profiler->mutex);
         }
     } while ((!is_current || awaits) && zt__wait_again(&wait));

@@ -191,6 +191,7 @@ struct zt__probe {
         *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
     uint64_t number;              /* its position among all regions that have ended on the list */
+    uint64_t owed;                /* the place of its sample among profiler->owed */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
@@ -494,6 +495,7 @@ struct zt_profiler {
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
     uint64_t awaited;      /* samples in flight, but for those of DIRTY recordings */
+    uint64_t owed;         /* samples that were counted as begun, ever */
     uint32_t open_regions; /* begun, and not ended or dropped */
     zt__probe_block *blocks;
     uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */

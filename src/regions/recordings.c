@@ -150,6 +150,7 @@ ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording,
     zt__count_begun(profiler, probe->path);
     probe->is_due = 1;
     probe->is_settled = 0;
+    probe->owed = ++profiler->owed;
     recording->due++;
     profiler->awaited += recording->state != ZT__RECORDING_DIRTY;
 }
