@@ -649,8 +649,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
    Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
-   Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection, or the thread of config.thread, does that. */
+   Returns SUCCESS, also for a list without regions; NOT_READY if samples that are ready are not collected yet,
+   because another thread collects: that, or the next collection, does. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
 /* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
@@ -10373,7 +10373,7 @@ struct zt__recording {
     int has_run;      /* and a probe was seen to be of it, in one of the visits since */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* they ran on different queues: all their samples are lost */
+    int is_mixed;       /* nothing shows which of them a sample would be of: all are lost */
     int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */
@@ -12188,8 +12188,9 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
-            result =
-                ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
+            /* It may have run once more while it was read: then the events of those that were reset before show
+               it, and that of its last does not. So each is looked at. */
+            result = ZE_RESULT_SUCCESS;
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);
@@ -12969,6 +12970,9 @@ ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording;
     zt__await_reading(profiler, list);
     recording = list->current;
+    if (recording && recording->state == ZT__RECORDING_READING) {
+        return 0; /* for so long that it is not waited for: nothing may be added to it */
+    }
     if (recording && recording->is_queue != (list->kind == ZT__LIST_IMMEDIATE)) {
         zt__close_recording(profiler, list); /* the list with this handle was destroyed */
     } else if (recording && recording->state == ZT__RECORDING_OPEN && list->kind == ZT__LIST_UNKNOWN) {
@@ -49549,7 +49553,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        list is a queue, which probes leave when they were read.
 
        A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
-       queue at once, any other when it is CLOSED. The probe of a region that is dropped before its first command
+       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a region that is dropped before its first command
        is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
        region for which there is no memory for a recording, and those of a lost device.
 
@@ -49572,7 +49576,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
-       A queue is SUBMITTED as long as it exists, but while it is READING.
+       A queue is SUBMITTED as long as it exists.
 
        Samples count as begun when the driver has accepted the execution.
 
@@ -49604,7 +49608,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__add_region        adds the probe to the recording
        zt__submit_recording  moves the recording to SUBMITTING. Before that, zt_execute collects the execution
                              before
-       zt__after_execution   counts its samples as begun, and moves it to SUBMITTED
+       zt__count_execution   counts its samples as begun: it is SUBMITTED
        zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass, the batch
                              is calculated and counted
        zt__visit_one         moves the recording to READING
@@ -49657,4 +49661,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1a17aa7e2103a933 */
+/* Joined from src/ by src/join.py: d1c1ab7c2539d36d */

@@ -541,6 +541,54 @@ static void test_an_allocator_that_asks(void **state) {
     destroy_user(&me);
 }
 
+/* ---- an allocator that takes long ------------------------------------------------------------------------- */
+
+typedef struct slow_allocator {
+    gate at;
+    int is_slow;
+} slow_allocator;
+
+static void *allocate_at_gate(size_t size, void *allocator) {
+    slow_allocator *slow = (slow_allocator *)allocator;
+    if (__atomic_exchange_n(&slow->is_slow, 0, __ATOMIC_ACQ_REL))
+        pass(&slow->at);
+    return malloc(size);
+}
+
+static void release_it(void *memory, void *allocator) {
+    (void)allocator;
+    free(memory);
+}
+
+/* It runs while a recording is read. Longer than a second, nobody waits for that: a region of its list is dropped. */
+static void test_an_allocator_that_takes_long(void **state) {
+    world *w = *state;
+    slow_allocator slow = {{0, 0}, 0};
+    pthread_t thread;
+    zt_region region;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.allocator.allocate = allocate_at_gate;
+    config.allocator.release = release_it;
+    config.allocator.user = &slow;
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "first");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    reset_list(w->list); /* which nobody tells */
+    slow.is_slow = 1;
+    assert_int_equal(pthread_create(&thread, NULL, collect_at_once, profiler), 0);
+    await(&slow.at.entered);
+    region = zt_begin(profiler, w->list, "second");
+    assert_null(region.probe);
+    zt_end(&region);
+    open_gate(&slow.at);
+    pthread_join(thread, NULL);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    close_profiler(w, profiler);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_collecting_waits_for_what_was_submitted),
@@ -555,6 +603,7 @@ int main(void) {
         TEST(test_a_log_function_inside_of_another_that_closes),
         TEST(test_a_log_function_that_closes_its_stream),
         TEST(test_an_allocator_that_asks),
+        TEST(test_an_allocator_that_takes_long),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -199,8 +199,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
    Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
-   Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection, or the thread of config.thread, does that. */
+   Returns SUCCESS, also for a list without regions; NOT_READY if samples that are ready are not collected yet,
+   because another thread collects: that, or the next collection, does. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
 /* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.

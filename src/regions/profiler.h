@@ -284,7 +284,7 @@ struct zt__recording {
     int has_run;      /* and a probe was seen to be of it, in one of the visits since */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* they ran on different queues: all their samples are lost */
+    int is_mixed;       /* nothing shows which of them a sample would be of: all are lost */
     int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */

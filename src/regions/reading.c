@@ -308,8 +308,9 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
-            result =
-                ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
+            /* It may have run once more while it was read: then the events of those that were reset before show
+               it, and that of its last does not. So each is looked at. */
+            result = ZE_RESULT_SUCCESS;
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);

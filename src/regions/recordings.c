@@ -427,6 +427,9 @@ ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording;
     zt__await_reading(profiler, list);
     recording = list->current;
+    if (recording && recording->state == ZT__RECORDING_READING) {
+        return 0; /* for so long that it is not waited for: nothing may be added to it */
+    }
     if (recording && recording->is_queue != (list->kind == ZT__LIST_IMMEDIATE)) {
         zt__close_recording(profiler, list); /* the list with this handle was destroyed */
     } else if (recording && recording->state == ZT__RECORDING_OPEN && list->kind == ZT__LIST_UNKNOWN) {

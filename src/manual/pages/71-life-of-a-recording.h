@@ -6,7 +6,7 @@
        list is a queue, which probes leave when they were read.
 
        A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
-       queue at once, any other when it is CLOSED. The probe of a region that is dropped before its first command
+       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a region that is dropped before its first command
        is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
        region for which there is no memory for a recording, and those of a lost device.
 
@@ -29,7 +29,7 @@
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
-       A queue is SUBMITTED as long as it exists, but while it is READING.
+       A queue is SUBMITTED as long as it exists.
 
        Samples count as begun when the driver has accepted the execution.
 
@@ -61,7 +61,7 @@
        zt__add_region        adds the probe to the recording
        zt__submit_recording  moves the recording to SUBMITTING. Before that, zt_execute collects the execution
                              before
-       zt__after_execution   counts its samples as begun, and moves it to SUBMITTED
+       zt__count_execution   counts its samples as begun: it is SUBMITTED
        zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass, the batch
                              is calculated and counted
        zt__visit_one         moves the recording to READING
