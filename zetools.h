@@ -3455,6 +3455,10 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
+/* Runs a function on a thread of its own, and returns when it has. Returns 0 if that is not possible: without threads, or
+   where a library that is unloaded may start none. */
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 
 /* Identifies the calling thread, in the same way in every copy of this header. */
@@ -3705,6 +3709,20 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     pthread_join(thread, NULL);
+}
+
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+#ifdef ZETOOLS_NO_THREADS
+    (void)function, (void)argument;
+    return 0;
+#else
+    zt__system_thread thread;
+    int is_created = zt__create_thread(&thread, function, argument);
+    if (is_created) {
+        zt__join_system_thread(thread);
+    }
+    return is_created;
+#endif
 }
 
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
@@ -5459,6 +5477,11 @@ typedef struct zt__tool {
    library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
 
+/* Makes the loader call its tracing layer again. Loaders from 1.15.7 on have a table of functions with the layer and one
+   without, and switch to the latter in the first call of each of zeInit, zeInitDrivers and zesInit, although the layer is
+   enabled; unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of these: then both have it. */
+ZT__PRIVATE void zt__enable_layer_again(void);
+
 /* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
@@ -5482,6 +5505,17 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     if (!zt__find_symbol(ZT__LOADER, name, function)) {
         zt__find_symbol(NULL, name, function);
+    }
+}
+
+ZT__PRIVATE void zt__enable_layer_again(void) {
+    ze_result_t(ZE_APICALL * disable)(void);
+    ze_result_t(ZE_APICALL * enable)(void);
+    zt__find_loader_symbol("zelDisableTracingLayer", (void *)&disable);
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable);
+    if (disable && enable) { /* the loader counts: enabling what is enabled switches nothing */
+        disable();
+        enable();
     }
 }
 
@@ -6842,6 +6876,11 @@ ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     CloseHandle(thread);
 }
 
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+    (void)function, (void)argument;
+    return 0; /* at exit, a thread waits for the lock that the exiting one holds */
+}
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
     return GetThreadId(thread) == GetCurrentThreadId();
 }
@@ -8058,6 +8097,12 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Initialises system management: zesInit. Returns UNSUPPORTED_FEATURE if the loader lacks it. */
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver);
+
+/* Returns whether ZES_ENABLE_SYSMAN=1 is set: Intel's driver then has no system management but that of the core's devices. */
+ZT__PRIVATE int zt__is_management_of_core(void);
+
 /* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
@@ -8084,6 +8129,21 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);
     ZT__OPTIONAL_FUNCTIONS(X)
 #undef X
+}
+
+ZT__PRIVATE int zt__is_management_of_core(void) {
+    char value[8];
+    return zt__read_variable("ZES_ENABLE_SYSMAN", value, sizeof value) && strcmp(value, "1") == 0;
+}
+
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver) {
+    static uint32_t is_called;
+    zt__process *process = zt__get_process();
+    ze_result_t result = driver->zesInit ? driver->zesInit(0) : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (zt__change_if(&is_called, 0, 1) && process && zt__load(&process->tracers)) {
+        zt__enable_layer_again();
+    }
+    return result;
 }
 
 /* Returns which sub-device of another a device is; UINT32_MAX: none. */
@@ -10573,7 +10633,8 @@ struct zt_profiler {
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);
-    int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
+    void (*check_tracing)(zt_profiler *profiler); /* by zt_collect and for reports. Atomic. No mutex held */
+    int (*stop_tracing)(zt_profiler *profiler);   /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
     void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
@@ -13169,6 +13230,9 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
 /* Requests to look at each recording that nobody has reported as executed. */
 ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
 
+/* Checks that a tracer of this profiler is still called. */
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler);
+
 /* Looks at what nobody has reported, and collects what is ready. */
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
 
@@ -13552,8 +13616,16 @@ ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler) {
+    void (*check_tracing)(zt_profiler *) = zt__load(&profiler->check_tracing);
+    if (check_tracing) {
+        check_tracing(profiler);
+    }
+}
+
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler) {
     if (profiler->device && !zt__is_owner(&profiler->collector)) {
+        zt__check_tracing(profiler);
         zt__request_looks(profiler);
         zt__try_collect(profiler, NULL);
     }
@@ -14305,6 +14377,10 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
+/* Releases nothing, because the context may be destroyed already, and keeps the results. Samples in flight are lost.
+   `call` as below. */
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call);
+
 /* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
    Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
    to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */
@@ -14420,6 +14496,17 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call) {
+    zt__stop_thread(&profiler->thread);
+    profiler->config.thread = 0;
+    zt__abandon_recordings(profiler, call);
+    zt__stop_listening(profiler);
+    zt__unregister_profiler(profiler);
+    profiler->device = NULL;
+    profiler->context = NULL;
+    zt__register_profiler(profiler);
 }
 
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
@@ -15546,6 +15633,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__refuse_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    zt__check_tracing(profiler);
     collect_hotspots = zt__load(&profiler->collect_hotspots);
     if (collect_hotspots) {
         collect_hotspots(profiler);
@@ -20779,7 +20867,6 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
     uint32_t i, j, count = MOST_DRIVERS;
-    char legacy[8];
     memset(&core, 0, sizeof core);
     core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     strcpy(obstacle->text, "zeDeviceGet lists no such device");
@@ -20788,8 +20875,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     if (!root || !zt__pass_obstacle(obstacle, zeDeviceGetProperties(root, &core), "zeDeviceGetProperties")) {
         return NULL;
     }
-    /* Intel's driver then has no system management of its own: devices are those of the core. */
-    if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
+    if (zt__is_management_of_core()) {
         return (zes_device_handle_t)root;
     }
     if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
@@ -20799,7 +20885,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
         return NULL;
     }
     strcpy(obstacle->text, "zesDeviceGet lists no such device");
-    if (!zt__pass_obstacle(obstacle, driver->zesInit(0), "zesInit") ||
+    if (!zt__pass_obstacle(obstacle, zt__init_management(driver), "zesInit") ||
         !zt__pass_obstacle(obstacle, driver->zesDriverGet(&count, drivers), "zesDriverGet")) {
         return NULL;
     }
@@ -28038,6 +28124,7 @@ typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
+    void (*check_layer)(zt_profiler *profiler); /* the `check_tracing` of profilers */
 
     int is_live;      /* atomic */
     int start_result; /* of the last start. Atomic */
@@ -28085,6 +28172,7 @@ typedef struct zt__tracer {
     zt_trace_counts counts;
     uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
+    int was_layer_off;       /* while tracing. Atomic */
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
@@ -29433,6 +29521,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
@@ -31554,6 +31643,12 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
    callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
+/* Enables the loader's tracing layer again, if callbacks no longer come, and remembers that launches are missing. */
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer);
+
+/* The `check_tracing` of a profiler. */
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler);
+
 /* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
@@ -31585,6 +31680,39 @@ static int zt__callbacks_come(uintptr_t registration) {
     }
     zt__awaited_registration = 0;
     return 0;
+}
+
+/* Stores whether callbacks come to this thread. */
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__test_callbacks(void *come) {
+    *(int *)come = zt__callbacks_come(zt__dispatch.registration);
+    return 0;
+}
+
+/* Returns whether the layer is off. The loader traces no calls of a thread that is in a callback of any tracer or exits,
+   so another thread is asked, too. */
+static int zt__is_layer_off(void) {
+    int come = 0;
+    zt__test_callbacks(&come);
+    return !come && zt__run_on_thread(zt__test_callbacks, &come) && !come;
+}
+
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer) {
+    if (!zt__load(&tracer->is_live)) {
+        return;
+    }
+    zt__lock(&zt__dispatch_setup);
+    if (zt__load(&tracer->is_live) && zt__is_layer_off()) {
+        zt__enable_layer_again();
+        zt__store(&tracer->was_layer_off, 1);
+    }
+    zt__unlock(&zt__dispatch_setup);
+}
+
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    if (tracer) {
+        zt__check_layer(tracer);
+    }
 }
 
 /* Disables a tracer object of the loader for good. */
@@ -31738,6 +31866,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->allocator = *allocator;
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
+    tracer->check_layer = zt__check_layer_of;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->memory_mutex);
@@ -32005,6 +32134,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__check_layer(tracer);
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
@@ -32033,7 +32163,10 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__traced_device *device;
     ze_result_t result = zt__stop_measuring(tracer, caller);
     if (zt__load(&tracer->is_live)) {
-        zt__end_loans(tracer, NULL, NULL, NULL);
+        if (!tracer->automatic ||
+            !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
+            zt__end_loans(tracer, NULL, NULL, NULL);
+        }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
         }
@@ -32096,6 +32229,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     zt__lock(&profiler->mutex);
     found = profiler->tracer;
     if (!found) {
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
         profiler->end_loans = zt__end_loans_of_list;
@@ -34416,6 +34550,12 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
+/* When the loader did not call the tracer for a time. */
+#define ZT__LAYER_WAS_OFF                                                                                    \
+    "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \
+    "zesInit, zeInitDrivers or zeInit does this. Make it before tracing, or set ZE_ENABLE_TRACING_LAYER=1 "  \
+    "before zeInit."
+
 /* Notes why there are no regions. */
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
 
@@ -34481,7 +34621,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
                 "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
                 (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
                 (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
-        } else {
+        } else if (!zt__load(&tracer->was_layer_off)) {
             note(document, "No kernel was launched while tracing.");
         }
         for (; device;
@@ -34524,6 +34664,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
             "shown.",
             zt_result_name((ze_result_t)start_result));
+    }
+    if (tracer && zt__load(&tracer->was_layer_off)) {
+        note(document, ZT__LAYER_WAS_OFF);
     }
     if (counts.captured > 0) {
         zt__add_note(
@@ -44816,7 +44959,9 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     launches = tracer->counts.launches;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
-    if (launches) {
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
+    } else if (launches) {
         zt__print_message(
             "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
             "cannot query of which device these are, so there is no report. Update the loader.",
@@ -44880,9 +45025,14 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
 static ze_result_t zt__begin_auto(void) {
     zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
     zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    zt__driver driver;
     ze_result_t result;
     if (!tracer) {
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    if (complete.power && !zt__is_management_of_core()) {
+        zt__load_driver(&driver);
+        zt__init_management(&driver); /* before tracing; zt_open reports failures */
     }
     tracer->automatic = &zt__automatic.config;
     tracer->samples_hotspots = zt__automatic.samples_hotspots;
@@ -44923,10 +45073,30 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
+/* If the loader has not called the tracer for a time, contexts may have been destroyed unseen. So nothing that belongs to
+   them is used again, and what was on its way is lost. */
+static void zt__leave_unseen_contexts(zt__tracer *tracer) {
+    zt__traced_device *device;
+    zt__check_layer(tracer);
+    if (!zt__load(&tracer->was_layer_off)) {
+        return;
+    }
+    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
+        if (!zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zt_auto");
+                zt__leave_device(device->profiler, "zt_auto");
+            }
+        }
+    }
+}
+
 /* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
    still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
+    zt__leave_unseen_contexts(tracer);
     zt__stop_measuring(tracer, "zt_auto");
     if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
@@ -44974,6 +45144,7 @@ static void zt__end_auto(void) {
     tracer = zt__automatic.tracer;
     zt__automatic.is_ending = 1;
     if (tracer) {
+        zt__leave_unseen_contexts(tracer);
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
@@ -44982,7 +45153,7 @@ static void zt__end_auto(void) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
     }
-    if (tracer && !zt__detach_auto(tracer)) {
+    if (tracer && (!zt__detach_auto(tracer) || zt__load(&tracer->was_layer_off))) {
         return;
     }
     if (tracer) {
@@ -45019,7 +45190,11 @@ static void zt__end_look(zt__tracer *tracer) {
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
     }
-    zt__close_auto();
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__automatic.tracer = NULL;
+    } else {
+        zt__close_auto();
+    }
     zt__print_message("zt_auto: tracing has ended.");
 }
 
@@ -45109,13 +45284,13 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
-       its tracing layer later. */
+    /* zeInit reads these variables. The driver reads the first one. The second one enables the tracing layer of loaders
+       that cannot do so later, and keeps it in those that can: see zt__enable_layer_again. Between looks it is off. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
+    if (!enable_layer || !signal || !*signal) {
         zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
     }
     result = zeInit(0);
@@ -48024,7 +48199,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
-       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. The first
+       zesInit of a process switches off the tracing layer of newer loaders (see TRACED LISTS): zt_auto calls it before
+       it traces, and zt_open enables the layer again. If the
        energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
        left out where the driver has none.
 */
@@ -48661,6 +48838,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        success even if their tracing layer is off. For a list that was created before, the driver is queried
        for context and device. If it does not report them, the list is taken to belong to those of the
        profiler.
+
+       Loaders from 1.15.7 on switch their tracing layer off in the first call of each of zeInit, zeInitDrivers and
+       zesInit in a process, although it is enabled, unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of
+       them. zt_auto sets it, if it is called before these and does not wait for a signal. Elsewhere, call them
+       before tracing: a program that uses zeInitDrivers, as SYCL does, or system management may call one later.
+       No callback comes meanwhile, so this is noticed by zt_collect, zt_report and zt_trace_stop, which enable the
+       layer again, and at exit and at the end of a look by zt_auto, which then loses what is on its way, because
+       contexts may have been destroyed unseen. Reports say that launches are missing, but cannot count them.
+       Until it is noticed, the library may ask an event that the application has destroyed meanwhile. It is not
+       noticed on Windows, or with ZETOOLS_NO_THREADS.
 
        Before a list is executed again, the samples of its last execution are collected. With metrics, this
        waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
@@ -49374,4 +49561,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a8a1ff68bf5fb61b */
+/* Joined from src/ by src/join.py: 104dac93e12755d7 */

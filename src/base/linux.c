@@ -106,6 +106,20 @@ ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     pthread_join(thread, NULL);
 }
 
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+#ifdef ZETOOLS_NO_THREADS
+    (void)function, (void)argument;
+    return 0;
+#else
+    zt__system_thread thread;
+    int is_created = zt__create_thread(&thread, function, argument);
+    if (is_created) {
+        zt__join_system_thread(thread);
+    }
+    return is_created;
+#endif
+}
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
     return pthread_equal(thread, pthread_self());
 }

@@ -105,6 +105,10 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
+/* Runs a function on a thread of its own, and returns when it has. Returns 0 if that is not possible: without threads, or
+   where a library that is unloaded may start none. */
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 
 /* Identifies the calling thread, in the same way in every copy of this header. */

@@ -120,6 +120,17 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     }
 }
 
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call) {
+    zt__stop_thread(&profiler->thread);
+    profiler->config.thread = 0;
+    zt__abandon_recordings(profiler, call);
+    zt__stop_listening(profiler);
+    zt__unregister_profiler(profiler);
+    profiler->device = NULL;
+    profiler->context = NULL;
+    zt__register_profiler(profiler);
+}
+
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
     uint64_t left = 0;
     zt__recording *recording;

@@ -78,7 +78,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
                 "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
                 (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
                 (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
-        } else {
+        } else if (!zt__load(&tracer->was_layer_off)) {
             note(document, "No kernel was launched while tracing.");
         }
         for (; device;
@@ -121,6 +121,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
             "shown.",
             zt_result_name((ze_result_t)start_result));
+    }
+    if (tracer && zt__load(&tracer->was_layer_off)) {
+        note(document, ZT__LAYER_WAS_OFF);
     }
     if (counts.captured > 0) {
         zt__add_note(

@@ -151,6 +151,7 @@ typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
+    void (*check_layer)(zt_profiler *profiler); /* the `check_tracing` of profilers */
 
     int is_live;      /* atomic */
     int start_result; /* of the last start. Atomic */
@@ -198,6 +199,7 @@ typedef struct zt__tracer {
     zt_trace_counts counts;
     uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
+    int was_layer_off;       /* while tracing. Atomic */
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
