@@ -2752,6 +2752,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sem_timedwait(sem_t *semaphore, const struct timespec *until);
 int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
@@ -3514,8 +3515,15 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 /* Restores what the signal did before it was caught. */
 ZT__PRIVATE void zt__release_signal(void);
 
-/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
-ZT__PRIVATE void zt__await_signal(void);
+/* Returns CAUGHT while the handler is there and a thread of the process does not block the signal. Else HANDLED, IGNORED,
+   or BLOCKED. */
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void);
+
+/* Returns whether the signal has come, and no thread has taken it. */
+ZT__PRIVATE int zt__is_signal_pending(void);
+
+/* Sleeps until the signal arrives, or zt__end_await is called, or the time is up: then returns 0. One thread may wait. */
+ZT__PRIVATE int zt__await_signal(uint32_t seconds);
 
 ZT__PRIVATE void zt__end_await(void);
 
@@ -3875,9 +3883,66 @@ ZT__PRIVATE void zt__release_signal(void) {
     sigaction(zt__caught_signal, &zt__action_before, NULL);
 }
 
-ZT__PRIVATE void zt__await_signal(void) {
-    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+/* Returns whether a thread blocks a signal. 0 if that is not known. */
+static int zt__blocks_signal(const char *thread, int number) {
+    static const char field[] = "SigBlk:";
+    char path[64], line[256];
+    FILE *file;
+    int blocks = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.32s/status", thread);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, field, sizeof field - 1) == 0) {
+            blocks = (int)(strtoull(line + sizeof field - 1, NULL, 16) >> (number - 1) & 1);
+        }
     }
+    if (file) {
+        fclose(file);
+    }
+    return blocks;
+}
+
+/* Returns whether all threads block a signal. Those of the library do. 0 if that is not known. */
+static int zt__do_all_threads_block(int number) {
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *thread;
+    int do_all = threads != NULL;
+    while (do_all && (thread = readdir(threads)) != NULL) {
+        do_all = thread->d_name[0] == '.' || zt__blocks_signal(thread->d_name, number);
+    }
+    if (threads) {
+        closedir(threads);
+    }
+    return do_all;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void) {
+    zt__signal_action now;
+    sigaction(zt__caught_signal, NULL, &now);
+    if (now.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    if (now.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    return zt__do_all_threads_block(zt__caught_signal) ? ZT__SIGNAL_BLOCKED : ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE int zt__is_signal_pending(void) {
+    zt__signal_set pending;
+    sigpending(&pending);
+    return sigismember(&pending, zt__caught_signal) == 1;
+}
+
+ZT__PRIVATE int zt__await_signal(uint32_t seconds) {
+    struct timespec until;
+    int result;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    do {
+        result = sem_timedwait(&zt__arrivals, &until);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
 }
 
 ZT__PRIVATE void zt__end_await(void) {
@@ -6029,6 +6094,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
     X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
+    X(SIGNAL_IN_VAIN, "zt_auto: the signal '%.64s' neither starts nor ends tracing, because %s: choose the " \
+                      "other of USR1 and USR2%s.")                                                           \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -6994,7 +7061,18 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
 
 ZT__PRIVATE void zt__release_signal(void) {}
 
-ZT__PRIVATE void zt__await_signal(void) {}
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void) {
+    return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE int zt__is_signal_pending(void) {
+    return 0;
+}
+
+ZT__PRIVATE int zt__await_signal(uint32_t seconds) {
+    (void)seconds;
+    return 1;
+}
 
 ZT__PRIVATE void zt__end_await(void) {}
 
@@ -44880,7 +44958,8 @@ typedef struct zt__auto {
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
-    int is_ending; /* the process exits */
+    int has_obstacle; /* the program keeps the signal from the library, and a message says so */
+    int is_ending;    /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
@@ -45123,10 +45202,33 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
     return left;
 }
 
+/* Reports, once, why the signal does not reach the library any more. */
+static void zt__report_obstacle(zt__signal_refusal obstacle) {
+    static const struct {
+        zt__signal_refusal obstacle;
+        const char *reason, *exception;
+    } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
+                      ", unless that calls the one before it"},
+                     {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
+                     {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(obstacles) && !zt__automatic.has_obstacle; i++) {
+        if (obstacle == obstacles[i].obstacle) {
+            zt__automatic.has_obstacle = 1;
+            zt__report(NULL, SIGNAL_IN_VAIN, ZE_RESULT_ERROR_NOT_AVAILABLE, zt__automatic.signal,
+                       obstacles[i].reason, obstacles[i].exception);
+            if (!zt__default_log()) {
+                zt__print_message("%s", zt_last_error(NULL));
+            }
+        }
+    }
+}
+
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__signal_refusal obstacle;
     zt__tracer *tracer;
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
@@ -45152,6 +45254,10 @@ static void zt__end_auto(void) {
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
+        obstacle = zt__find_signal_obstacle();
+        if (obstacle != ZT__SIGNAL_BLOCKED || zt__is_signal_pending()) {
+            zt__report_obstacle(obstacle);
+        }
     }
     if (tracer && (!zt__detach_auto(tracer) || zt__load(&tracer->was_layer_off))) {
         return;
@@ -45212,10 +45318,22 @@ static void zt__follow_signal(void) {
 }
 
 static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
-    int goes_on;
+    const uint32_t longest_s = 64;
+    uint32_t seconds = 1;
+    zt__signal_refusal obstacle = ZT__SIGNAL_CAUGHT, before;
+    int goes_on = 1;
     (void)argument;
     do {
-        zt__await_signal();
+        if (!zt__await_signal(seconds)) {
+            /* Threads block signals for a moment when they start others: such an obstacle is seen once. */
+            seconds = seconds < longest_s ? 2 * seconds : seconds;
+            before = obstacle;
+            obstacle = zt__find_signal_obstacle();
+            if (obstacle == before) {
+                zt__report_obstacle(obstacle);
+            }
+            continue;
+        }
         zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
@@ -49209,7 +49327,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
        If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
-       not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       not end before exit: a message says so, within about a minute or at exit. The thread wakes for that after
+       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
        that the system chooses for the signal; others are restarted.
 
        What was there before a look:
@@ -49561,4 +49680,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 104dac93e12755d7 */
+/* Joined from src/ by src/join.py: d159c174d85e0663 */

@@ -164,8 +164,15 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 /* Restores what the signal did before it was caught. */
 ZT__PRIVATE void zt__release_signal(void);
 
-/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
-ZT__PRIVATE void zt__await_signal(void);
+/* Returns CAUGHT while the handler is there and a thread of the process does not block the signal. Else HANDLED, IGNORED,
+   or BLOCKED. */
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void);
+
+/* Returns whether the signal has come, and no thread has taken it. */
+ZT__PRIVATE int zt__is_signal_pending(void);
+
+/* Sleeps until the signal arrives, or zt__end_await is called, or the time is up: then returns 0. One thread may wait. */
+ZT__PRIVATE int zt__await_signal(uint32_t seconds);
 
 ZT__PRIVATE void zt__end_await(void);
 

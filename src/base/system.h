@@ -115,6 +115,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sem_timedwait(sem_t *semaphore, const struct timespec *until);
 int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);

@@ -41,7 +41,8 @@ typedef struct zt__auto {
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
-    int is_ending; /* the process exits */
+    int has_obstacle; /* the program keeps the signal from the library, and a message says so */
+    int is_ending;    /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
@@ -284,10 +285,33 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
     return left;
 }
 
+/* Reports, once, why the signal does not reach the library any more. */
+static void zt__report_obstacle(zt__signal_refusal obstacle) {
+    static const struct {
+        zt__signal_refusal obstacle;
+        const char *reason, *exception;
+    } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
+                      ", unless that calls the one before it"},
+                     {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
+                     {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(obstacles) && !zt__automatic.has_obstacle; i++) {
+        if (obstacle == obstacles[i].obstacle) {
+            zt__automatic.has_obstacle = 1;
+            zt__report(NULL, SIGNAL_IN_VAIN, ZE_RESULT_ERROR_NOT_AVAILABLE, zt__automatic.signal,
+                       obstacles[i].reason, obstacles[i].exception);
+            if (!zt__default_log()) {
+                zt__print_message("%s", zt_last_error(NULL));
+            }
+        }
+    }
+}
+
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__signal_refusal obstacle;
     zt__tracer *tracer;
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
@@ -313,6 +337,10 @@ static void zt__end_auto(void) {
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
+        obstacle = zt__find_signal_obstacle();
+        if (obstacle != ZT__SIGNAL_BLOCKED || zt__is_signal_pending()) {
+            zt__report_obstacle(obstacle);
+        }
     }
     if (tracer && (!zt__detach_auto(tracer) || zt__load(&tracer->was_layer_off))) {
         return;
@@ -373,10 +401,22 @@ static void zt__follow_signal(void) {
 }
 
 static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
-    int goes_on;
+    const uint32_t longest_s = 64;
+    uint32_t seconds = 1;
+    zt__signal_refusal obstacle = ZT__SIGNAL_CAUGHT, before;
+    int goes_on = 1;
     (void)argument;
     do {
-        zt__await_signal();
+        if (!zt__await_signal(seconds)) {
+            /* Threads block signals for a moment when they start others: such an obstacle is seen once. */
+            seconds = seconds < longest_s ? 2 * seconds : seconds;
+            before = obstacle;
+            obstacle = zt__find_signal_obstacle();
+            if (obstacle == before) {
+                zt__report_obstacle(obstacle);
+            }
+            continue;
+        }
         zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
