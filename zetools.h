@@ -28132,10 +28132,11 @@ typedef struct zt__known_list {
     int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
-    int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
-    int is_cloneable;    /* its clones would write to the same queries and events */
-    int has_command_ids; /* the application has queried the identifier of a command to come */
+    int is_of_unknown_device; /* it was created before tracing, and the loader cannot query it */
+    int is_copy_only;         /* it cannot execute metric queries */
+    int is_captured;          /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
+    int is_cloneable;         /* its clones would write to the same queries and events */
+    int has_command_ids;      /* the application has queried the identifier of a command to come */
 
     zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
@@ -28248,10 +28249,11 @@ typedef struct zt__tracer {
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
+    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int was_layer_off;       /* while tracing. Atomic */
-    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;         /* while tracing. Atomic */
+    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -29631,7 +29633,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->may_be_destroyed = 0;
+        known->may_be_destroyed = known->is_of_unknown_device = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -29644,15 +29646,14 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_kind kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0, is_cloneable = 0;
+    int is_in_order = 0, is_cloneable = 0, can_query = tracer->get_context && tracer->get_device;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
     if (known) {
         return;
     }
-    if (tracer->get_context && tracer->get_device &&
-        tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
+    if (can_query && tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
     } else if (!tracer->automatic && first && !zt__load(&first->next)) {
@@ -29678,6 +29679,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->kind = kind;
         known->is_in_order = is_in_order;
         known->is_cloneable = is_cloneable;
+        known->is_of_unknown_device = !device && !can_query;
     }
     zt__unlock(&tracer->mutex);
 }
@@ -30930,6 +30932,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
         frame->is_elsewhere = 1;
     }
     /* Names choose kernels, and graphs by their kernels, but not copies. */
@@ -34628,6 +34631,11 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
+#define ZT__LISTS_FROM_BEFORE                                                                                \
+    "their lists were created before tracing, and this loader cannot query of which device they are. "       \
+    "Update "                                                                                                \
+    "the loader."
+
 /* When the loader did not call the tracer for a time. */
 #define ZT__LAYER_WAS_OFF                                                                                    \
     "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \
@@ -34725,16 +34733,18 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0;
+    uint64_t unseen_executions = 0, on_unknown_lists = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
-    if (tracer && tracer->automatic) {
+    if (tracer) {
         zt__lock(&tracer->mutex);
-        unseen_executions = tracer->unseen_executions;
+        unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
+        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
+        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -34761,6 +34771,11 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (on_unknown_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
+                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
@@ -45041,10 +45056,9 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     if (zt__load(&tracer->was_layer_off)) {
         zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
     } else if (launches) {
-        zt__print_message(
-            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
-            "cannot query of which device these are, so there is no report. Update the loader.",
-            (unsigned long long)launches);
+        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
+                          " So there is no report.",
+                          (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -45208,7 +45222,7 @@ static void zt__report_obstacle(zt__signal_refusal obstacle) {
         zt__signal_refusal obstacle;
         const char *reason, *exception;
     } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
-                      ", unless that calls the one before it"},
+                      ", unless this handler calls the previous one"},
                      {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
                      {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
     uint32_t i;
@@ -49680,4 +49694,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d159c174d85e0663 */
+/* Joined from src/ by src/join.py: 56a6c31522b34755 */

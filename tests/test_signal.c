@@ -281,7 +281,31 @@ static void test_lists_from_before(void **state) {
         assert_int_equal(samples_in("run.csv"), 3);
     else
         assert_contains(text_of("errors"),
-                        "3 launches were on command lists that were created before tracing");
+                        "3 launches could not be measured, because their lists were created before tracing");
+}
+
+/* Beside lists from before, one that is new: on loaders that cannot query lists, the reason names the former. */
+static void look_at_old_and_new(world *w) {
+    ze_command_list_handle_t list;
+    begin_look();
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 2);
+    launch_and_wait(w, w->immediate, 3);
+    end_look();
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_old_and_new_lists(void **state) {
+    const program p = {.work = look_at_old_and_new, .signal = "USR2"};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), can_query_lists() ? 5 : 2);
+    assert_int_equal(
+        occurrences(text_of("run.csv"),
+                    "3 of 5 launches could not be measured, because their lists were created before "
+                    "tracing, and this loader cannot query of which device they are. Update the loader."),
+        !can_query_lists());
+    assert_null(strstr(text_of("run.csv"), "other contexts or devices"));
 }
 
 /* A list from before of another context than the one that creates a list in the look. */
@@ -306,7 +330,10 @@ static void test_a_list_from_before_of_another_context(void **state) {
     expect_success(&p);
     assert_int_equal(samples_in("run.csv"), can_query_lists() ? 3 : 0);
     if (!can_query_lists())
-        assert_contains(text_of("errors"), "3 of 3 launches could not be measured");
+        assert_contains(text_of("errors"),
+                        "3 of 3 launches could not be measured, because their lists were created "
+                        "before tracing, and this loader cannot query of which device they are.");
+    assert_null(strstr(text_of("errors"), "other contexts or devices"));
 }
 
 /* Lists that were recorded before a look: their executions are counted. */
@@ -1036,6 +1063,7 @@ int main(void) {
         SIGNAL_TEST(test_a_signal_by_the_configuration),
         SIGNAL_TEST(test_reports_of_a_path_with_the_process),
         SIGNAL_TEST(test_lists_from_before),
+        SIGNAL_TEST(test_old_and_new_lists),
         SIGNAL_TEST(test_a_list_from_before_of_another_context),
         SIGNAL_TEST(test_lists_that_were_recorded_before),
         SIGNAL_TEST(test_a_list_that_is_recorded_in_a_look),

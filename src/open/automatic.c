@@ -124,10 +124,9 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     if (zt__load(&tracer->was_layer_off)) {
         zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
     } else if (launches) {
-        zt__print_message(
-            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
-            "cannot query of which device these are, so there is no report. Update the loader.",
-            (unsigned long long)launches);
+        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
+                          " So there is no report.",
+                          (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -291,7 +290,7 @@ static void zt__report_obstacle(zt__signal_refusal obstacle) {
         zt__signal_refusal obstacle;
         const char *reason, *exception;
     } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
-                      ", unless that calls the one before it"},
+                      ", unless this handler calls the previous one"},
                      {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
                      {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
     uint32_t i;

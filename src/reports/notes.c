@@ -104,16 +104,18 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0;
+    uint64_t unseen_executions = 0, on_unknown_lists = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
-    if (tracer && tracer->automatic) {
+    if (tracer) {
         zt__lock(&tracer->mutex);
-        unseen_executions = tracer->unseen_executions;
+        unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
+        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
+        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -140,6 +142,11 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (on_unknown_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
+                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);

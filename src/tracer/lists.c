@@ -150,7 +150,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->may_be_destroyed = 0;
+        known->may_be_destroyed = known->is_of_unknown_device = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -163,15 +163,14 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_kind kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0, is_cloneable = 0;
+    int is_in_order = 0, is_cloneable = 0, can_query = tracer->get_context && tracer->get_device;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
     if (known) {
         return;
     }
-    if (tracer->get_context && tracer->get_device &&
-        tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
+    if (can_query && tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
     } else if (!tracer->automatic && first && !zt__load(&first->next)) {
@@ -197,6 +196,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->kind = kind;
         known->is_in_order = is_in_order;
         known->is_cloneable = is_cloneable;
+        known->is_of_unknown_device = !device && !can_query;
     }
     zt__unlock(&tracer->mutex);
 }
