@@ -132,6 +132,24 @@ static void test_a_table_at_exit(void **state) {
     assert_int_equal(count, 7);
 }
 
+/* What is advised is possible for those who cannot change the program. */
+static void record_alone(world *w) {
+    launch_some(w);
+    reset_list(w->list);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+}
+
+static void test_a_list_that_is_never_executed(void **state) {
+    const program p = {
+        .work = record_alone, .environment = in_directory("recorded.csv"), .calls = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("recorded.csv"), "Their lists were not executed while tracing.");
+    assert_null(strstr(text_of("recorded.csv"), "zt_collect"));
+    assert_null(strstr(text_of("recorded.csv"), "zt_execute"));
+}
+
 static void test_an_exit_with_everything_open(void **state) {
     const program p = {.work = launch_some, .calls = 1, .keeps_everything = 1};
     unsigned count = 0;
@@ -1695,6 +1713,7 @@ int main(void) {
         cmocka_unit_test(test_memory_of_a_context),
         cmocka_unit_test(test_a_table_at_exit),
         cmocka_unit_test(test_an_exit_with_everything_open),
+        cmocka_unit_test(test_a_list_that_is_never_executed),
         cmocka_unit_test(test_a_file_by_the_environment),
         cmocka_unit_test(test_packed_statistics_by_the_environment),
         cmocka_unit_test(test_a_file_by_the_configuration),

@@ -551,6 +551,8 @@ static void test_a_list_that_runs_when_a_look_ends(void **state) {
                        .variables = {"ZT_AUTO", in_directory("run.json")}};
     expect_success(&p);
     assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":1,\"dropped\":0,");
+    assert_contains(text_of("run.json"), "or still ran when tracing ended.");
+    assert_null(strstr(text_of("run.json"), "zt_execute")); /* which is not for who looks at a program */
     assert_contains(text_of("errors"), "1 launch on lists that were recorded while tracing keeps its event");
 }
 

@@ -36,24 +36,43 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
     note(document, text);
 }
 
-/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
-static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-     "ended at zt_close has to be waited for."),
-    "Execute recorded lists with zt_execute, or collect after each execution.",
-    "Wait for the work inside of ZT_PASSES.",
-    "The log names the call that failed.",
-    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
-    "Let no two commands that signal an event be in flight at once.",
-    "Open a new profiler when the device is back.",
-    "Raise config.max_probes, or call zt_collect more often.",
-    "Free memory, or lower config.probes_per_step and config.samples.",
-    "Use fewer names.",
-    "The log names the call that failed.",
-    "Call zt_end before zt_release and zt_close.",
-    "Open a new profiler when the device is back.",
-    "Call zt_reset or zt_release for lists that are reset or destroyed.",
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. Who looks at a
+   program by zt_auto may not be able to change it: what it does then is different, or is stated instead. */
+static const struct {
+    const char *remedy, *of_zt_auto; /* NULL: the same */
+} zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    {"On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for.",
+     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Others had not ended "
+     "when "
+     "tracing ended."},
+    {"Execute recorded lists with zt_execute, or collect after each execution.",
+     "Their lists were executed again before they could be read, or still ran when tracing ended."},
+    {"Wait for the work inside of ZT_PASSES.", NULL},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
+     "Some drivers return wrong times."},
+    {"Let no two commands that signal an event be in flight at once.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Raise config.max_probes, or call zt_collect more often.", "Choose fewer kernels with ZT_KERNELS."},
+    {"Free memory, or lower config.probes_per_step and config.samples.",
+     "Free memory, or choose fewer kernels with ZT_KERNELS."},
+    {"Use fewer names.", "Choose fewer kernels with ZT_KERNELS."},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Call zt_end before zt_release and zt_close.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Call zt_reset or zt_release for lists that are reset or destroyed.",
+     "Their lists were not executed while tracing."},
 };
+
+/* Returns what to do about samples that are lost or dropped of a cause. */
+static const char *zt__find_remedy(zt_cause cause, int is_auto) {
+    uint32_t i = (uint32_t)cause - ZT_LOST_NEVER_DELIVERED;
+    if (cause < ZT_LOST_NEVER_DELIVERED) {
+        return "The device flagged the data as unusable.";
+    }
+    return is_auto && zt__remedies[i].of_zt_auto ? zt__remedies[i].of_zt_auto : zt__remedies[i].remedy;
+}
 
 /* Notes how many of something are missing, and what to do. */
 static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
@@ -561,6 +580,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
              submitted;
     uint32_t i, unknown = 0, hotspots = 0;
+    int is_auto = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -568,6 +588,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
     hotspots = zt__get_hotspot_count(profiler);
+    is_auto = tracer && tracer->automatic;
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -682,21 +703,23 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
     zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
+                     is_auto ? "Their lists were not executed while tracing."
+                             : "Call zt_collect after the execution.");
+    zt__note_missing(document, note, submitted, "in flight",
+                     is_auto ? "Their work had not ended when tracing ended."
+                             : "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+                         zt__find_remedy((zt_cause)i, is_auto));
     }
     if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
-                     "Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
+        zt__add_note(
+            document, note,
+            "%llu %s ran outside of zt_execute: only the first execution that is seen is measured.%s",
+            (unsigned long long)counts.unobserved_lists, counts.unobserved_lists == 1 ? "list" : "lists",
+            is_auto ? "" : " Execute recorded lists with zt_execute.");
     }
 #ifdef ZETOOLS_TRACER
     zt__note_memory(document, note);
