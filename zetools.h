@@ -29484,6 +29484,10 @@ ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device);
 
+/* Called when the context is destroyed that sampled the instructions of a device for zt_auto. Another one of the device
+   goes on, if there is one. */
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device);
+
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
@@ -29564,6 +29568,36 @@ static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
     return device ? device->profiler : NULL;
 }
 
+/* Starts sampling instructions on a device for zt_auto, if none of its contexts does yet: samples are those of the whole
+   device. On failure, a note of the report has the reason. `opening` is held. */
+static void zt__sample_device(zt__tracer *tracer, ze_device_handle_t device) {
+    zt__traced_device *found, *unsampled = NULL;
+    for (found = zt__load(&tracer->devices); found; found = zt__load(&found->next)) {
+        if (found->device == device && found->profiler && zt__is_sampling(found->profiler)) {
+            return;
+        }
+        if (found->device == device && zt__is_measured(found)) {
+            unsampled = found;
+        }
+    }
+    if (unsampled) {
+        zt_hotspots_start(unsampled->profiler, NULL);
+    }
+}
+
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device) {
+    int is_stopping;
+    if (tracer->samples_hotspots && zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__lock(&tracer->mutex);
+        is_stopping = tracer->is_stopping;
+        zt__unlock(&tracer->mutex);
+        if (!is_stopping) {
+            zt__sample_device(tracer, device);
+        }
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -29618,7 +29652,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     } else if (profiler && tracer->samples_hotspots) {
-        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        zt__sample_device(tracer, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -30405,6 +30439,18 @@ ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     }
 }
 
+/* From here on, nothing is measured in a context, and no thread begins to sample in it. */
+static void zt__detach_device(zt__tracer *tracer, zt__traced_device *device) {
+    int is_locked = zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns));
+    zt__store(&device->is_detached, 1);
+    if (device->profiler) {
+        zt__stop_sampling(device->profiler, "zeContextDestroy");
+    }
+    if (is_locked) {
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
@@ -30413,9 +30459,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
+            zt__detach_device(frame->tracer, device);
             if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
@@ -30425,6 +30470,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 device->profiler->peaks = peaks;
                 zt__unlock(&device->profiler->mutex);
                 zt__detach_profiler(device->profiler);
+                zt__sample_in_another_context(frame->tracer, device->device);
             }
         }
     }
@@ -34959,7 +35005,11 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     has_skipped = hotspots->has_skipped_debug;
     zt__unlock(&hotspots->mutex);
     if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+        zt__add_note(document, note, "%s: %s",
+                     counts.samples
+                         ? "Hot spots are not of all contexts, devices or times, because sampling was refused"
+                         : "Hot spots were not sampled",
+                     refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -49717,4 +49767,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 851a95d26632ae1b */
+/* Joined from src/ by src/join.py: 17f2708ff3b618a2 */

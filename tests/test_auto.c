@@ -1487,10 +1487,10 @@ static void test_hotspots_by_the_environment(void **state) {
     static const struct {
         int configured;
         const char *value, *streamers;
-    } cases[] = {{1, NULL, "streamers: 1\n"},
+    } cases[] = {{1, NULL, "streamers: 2\n"}, /* and one when the context is destroyed, in another one */
                  {0, NULL, "streamers: 0\n"},
                  {1, "off", "streamers: 0\n"},
-                 {0, "1", "streamers: 1\n"}};
+                 {0, "1", "streamers: 2\n"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zt_auto_config config = {0};
@@ -1502,6 +1502,85 @@ static void test_hotspots_by_the_environment(void **state) {
         expect_success(&p);
         assert_contains(text_of("errors"), cases[i].streamers);
     }
+}
+
+/* Two contexts of one device, whose samples are those of the device: one of them reads all, and the other one when that is
+   destroyed. */
+static void sample_in_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, first;
+    ze_command_list_handle_t in_first, in_second;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    ok(zeContextCreate(w->driver, &desc, &first));
+    w->context = first;
+    create_immediate(w, &in_first);
+    w->context = own;
+    create_immediate(w, &in_second);
+    fprintf(stderr, "streamers at first: %d\n", (int)calls("zetMetricStreamerOpen"));
+    launch(w, in_first);
+    finish_immediate(w, in_first);
+    launch(w, in_second);
+    finish_immediate(w, in_second);
+    ok(zeCommandListDestroy(in_first));
+    ok(zeContextDestroy(first));
+    fprintf(stderr, "streamers at last: %d\n", (int)calls("zetMetricStreamerOpen"));
+    launch(w, in_second);
+    finish_immediate(w, in_second);
+    ok(zeCommandListDestroy(in_second));
+}
+
+/* Contexts of a device that come and go on several threads: none samples when it is destroyed. */
+static void *open_and_destroy_contexts(void *of) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    world mine = *(world *)of;
+    for (int i = 0; i < 50; i++) {
+        ze_command_list_handle_t list;
+        ok(zeContextCreate(mine.driver, &desc, &mine.context));
+        create_immediate(&mine, &list);
+        ok(zeCommandListDestroy(list));
+        ok(zeContextDestroy(mine.context));
+    }
+    return NULL;
+}
+
+static void sample_where_contexts_come_and_go(world *w) {
+    pthread_t threads[3];
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_and_destroy_contexts, w), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    launch_some(w);
+}
+
+static void test_hotspots_where_contexts_come_and_go(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.hotspots = 1;
+    config.profiler.groups = "";
+    const program p = {.work = sample_where_contexts_come_and_go,
+                       .environment = in_directory("coming.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("coming.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_null(strstr(text_of("coming.csv"), "COUNTERS_HELD"));
+}
+
+static void test_hotspots_of_two_contexts(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.hotspots = 1;
+    config.profiler.groups = "";
+    const program p = {.work = sample_in_two_contexts,
+                       .environment = in_directory("sampled.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(text_of("errors"), "streamers at first: 1\n");
+    assert_contains(text_of("errors"), "streamers at last: 2\n");
+    assert_null(strstr(text_of("sampled.csv"), "ot spots were not sampled"));
+    assert_null(strstr(text_of("sampled.csv"), "COUNTERS_HELD"));
 }
 
 /* The program exits on the thread that reads samples of instructions, while its first thread calls nothing. */
@@ -1769,6 +1848,8 @@ int main(void) {
         cmocka_unit_test(test_not_every_launch),
         cmocka_unit_test(test_an_empty_path),
         cmocka_unit_test(test_hotspots_by_the_environment),
+        cmocka_unit_test(test_hotspots_of_two_contexts),
+        cmocka_unit_test(test_hotspots_where_contexts_come_and_go),
         cmocka_unit_test(test_a_callback_that_does_not_return),
         cmocka_unit_test(test_an_exit_inside_a_callback),
         cmocka_unit_test(test_an_exit_inside_a_log_function),

@@ -330,7 +330,11 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     has_skipped = hotspots->has_skipped_debug;
     zt__unlock(&hotspots->mutex);
     if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+        zt__add_note(document, note, "%s: %s",
+                     counts.samples
+                         ? "Hot spots are not of all contexts, devices or times, because sampling was refused"
+                         : "Hot spots were not sampled",
+                     refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "

@@ -15,6 +15,7 @@
 #include "results/timeline.h"
 #include "tracer/events.h"
 #include "tracer/memory_use.h"
+#include "tracer/sampling.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -81,6 +82,36 @@ static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
     return device ? device->profiler : NULL;
 }
 
+/* Starts sampling instructions on a device for zt_auto, if none of its contexts does yet: samples are those of the whole
+   device. On failure, a note of the report has the reason. `opening` is held. */
+static void zt__sample_device(zt__tracer *tracer, ze_device_handle_t device) {
+    zt__traced_device *found, *unsampled = NULL;
+    for (found = zt__load(&tracer->devices); found; found = zt__load(&found->next)) {
+        if (found->device == device && found->profiler && zt__is_sampling(found->profiler)) {
+            return;
+        }
+        if (found->device == device && zt__is_measured(found)) {
+            unsampled = found;
+        }
+    }
+    if (unsampled) {
+        zt_hotspots_start(unsampled->profiler, NULL);
+    }
+}
+
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device) {
+    int is_stopping;
+    if (tracer->samples_hotspots && zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__lock(&tracer->mutex);
+        is_stopping = tracer->is_stopping;
+        zt__unlock(&tracer->mutex);
+        if (!is_stopping) {
+            zt__sample_device(tracer, device);
+        }
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -135,7 +166,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     } else if (profiler && tracer->samples_hotspots) {
-        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        zt__sample_device(tracer, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
