@@ -35259,7 +35259,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
              submitted;
     uint32_t i, unknown = 0, hotspots = 0;
-    int is_auto = 0;
+    int is_auto = 0, leaves_out = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -35268,6 +35268,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint32_t failures;
     hotspots = zt__get_hotspot_count(profiler);
     is_auto = tracer && tracer->automatic;
+    leaves_out = zt__get_launch_counts(profiler).times_alone > 0;
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -35359,11 +35360,16 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned long long)moved);
     }
     if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+        int lacks = availability != ZT_AVAILABLE;
+        zt__add_note(
+            document, note,
+            "%llu of %llu samples have times alone%s%s%s%s. Metrics, and what is calculated from them, are "
+            "those of the others.",
+            (unsigned long long)(all - with_metrics), (unsigned long long)all,
+            lacks || leaves_out ? ", because " : "",
+            lacks ? "one of the devices or contexts has no metrics" : "",
+            lacks && leaves_out ? ", or because " : "",
+            leaves_out ? "their launches are outside of every or limit of zt_trace_config" : "");
     }
     if (others > 0) {
         zt__add_note(document, note,
@@ -49767,4 +49773,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 17f2708ff3b618a2 */
+/* Joined from src/ by src/join.py: 1a56621825d23312 */
