@@ -2698,6 +2698,9 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 
 /* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
    always define _GNU_SOURCE. */
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
+#endif
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
 #endif
@@ -49773,4 +49776,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1a56621825d23312 */
+/* Joined from src/ by src/join.py: 7802464d49f5a998 */

@@ -61,6 +61,9 @@
 
 /* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
    always define _GNU_SOURCE. */
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
+#endif
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
 #endif

@@ -19,6 +19,7 @@
 #include "reports/notes.h"
 #include "results/results.h"
 #include "tracer/dispatcher.h"
+#include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
 #include "tracer/registration.h"
 #include "tracer/sampling.h"
