@@ -14496,6 +14496,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     zt__release_counters(profiler);
+    zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -14506,6 +14507,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -30458,6 +30460,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    int is_locked;
     zt__end_loans(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
@@ -30465,14 +30468,21 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
             zt__detach_device(frame->tracer, device);
             if (device->profiler) {
                 zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
+                if (device->profiler->config.thread) { /* others read it meanwhile */
+                    zt__store(&device->profiler->config.thread, 0);
+                }
                 zt__collect_what_runs(device->profiler);
                 zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
                 zt__unlock(&device->profiler->mutex);
-                zt__detach_profiler(device->profiler);
+                is_locked = zt__lock_until(&device->profiler->collector,
+                                           zt__deadline(frame->tracer->wait_timeout_ns));
+                zt__detach_profiler(device->profiler); /* while no other thread collects from it */
+                if (is_locked) {
+                    zt__unlock_timed(&device->profiler->collector);
+                }
                 zt__sample_in_another_context(frame->tracer, device->device);
             }
         }
@@ -49776,4 +49786,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7802464d49f5a998 */
+/* Joined from src/ by src/join.py: 23da2616352d83ee */

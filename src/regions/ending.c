@@ -37,6 +37,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     zt__release_counters(profiler);
+    zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -47,6 +48,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
