@@ -2698,6 +2698,9 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 
 /* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
    always define _GNU_SOURCE. */
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
+#endif
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
 #endif
@@ -2752,6 +2755,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sem_timedwait(sem_t *semaphore, const struct timespec *until);
 int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
@@ -3455,6 +3459,10 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
+/* Runs a function on a thread of its own, and returns when it has. Returns 0 if that is not possible: without threads, or
+   where a library that is unloaded may start none. */
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 
 /* Identifies the calling thread, in the same way in every copy of this header. */
@@ -3510,8 +3518,15 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 /* Restores what the signal did before it was caught. */
 ZT__PRIVATE void zt__release_signal(void);
 
-/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
-ZT__PRIVATE void zt__await_signal(void);
+/* Returns CAUGHT while the handler is there and a thread of the process does not block the signal. Else HANDLED, IGNORED,
+   or BLOCKED. */
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void);
+
+/* Returns whether the signal has come, and no thread has taken it. */
+ZT__PRIVATE int zt__is_signal_pending(void);
+
+/* Sleeps until the signal arrives, or zt__end_await is called, or the time is up: then returns 0. One thread may wait. */
+ZT__PRIVATE int zt__await_signal(uint32_t seconds);
 
 ZT__PRIVATE void zt__end_await(void);
 
@@ -3707,6 +3722,20 @@ ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     pthread_join(thread, NULL);
 }
 
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+#ifdef ZETOOLS_NO_THREADS
+    (void)function, (void)argument;
+    return 0;
+#else
+    zt__system_thread thread;
+    int is_created = zt__create_thread(&thread, function, argument);
+    if (is_created) {
+        zt__join_system_thread(thread);
+    }
+    return is_created;
+#endif
+}
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
     return pthread_equal(thread, pthread_self());
 }
@@ -3857,9 +3886,66 @@ ZT__PRIVATE void zt__release_signal(void) {
     sigaction(zt__caught_signal, &zt__action_before, NULL);
 }
 
-ZT__PRIVATE void zt__await_signal(void) {
-    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+/* Returns whether a thread blocks a signal. 0 if that is not known. */
+static int zt__blocks_signal(const char *thread, int number) {
+    static const char field[] = "SigBlk:";
+    char path[64], line[256];
+    FILE *file;
+    int blocks = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.32s/status", thread);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, field, sizeof field - 1) == 0) {
+            blocks = (int)(strtoull(line + sizeof field - 1, NULL, 16) >> (number - 1) & 1);
+        }
     }
+    if (file) {
+        fclose(file);
+    }
+    return blocks;
+}
+
+/* Returns whether all threads block a signal. Those of the library do. 0 if that is not known. */
+static int zt__do_all_threads_block(int number) {
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *thread;
+    int do_all = threads != NULL;
+    while (do_all && (thread = readdir(threads)) != NULL) {
+        do_all = thread->d_name[0] == '.' || zt__blocks_signal(thread->d_name, number);
+    }
+    if (threads) {
+        closedir(threads);
+    }
+    return do_all;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void) {
+    zt__signal_action now;
+    sigaction(zt__caught_signal, NULL, &now);
+    if (now.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    if (now.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    return zt__do_all_threads_block(zt__caught_signal) ? ZT__SIGNAL_BLOCKED : ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE int zt__is_signal_pending(void) {
+    zt__signal_set pending;
+    sigpending(&pending);
+    return sigismember(&pending, zt__caught_signal) == 1;
+}
+
+ZT__PRIVATE int zt__await_signal(uint32_t seconds) {
+    struct timespec until;
+    int result;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    do {
+        result = sem_timedwait(&zt__arrivals, &until);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
 }
 
 ZT__PRIVATE void zt__end_await(void) {
@@ -5459,6 +5545,11 @@ typedef struct zt__tool {
    library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
 
+/* Makes the loader call its tracing layer again. Loaders from 1.15.7 on have a table of functions with the layer and one
+   without, and switch to the latter in the first call of each of zeInit, zeInitDrivers and zesInit, although the layer is
+   enabled; unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of these: then both have it. */
+ZT__PRIVATE void zt__enable_layer_again(void);
+
 /* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
@@ -5482,6 +5573,17 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     if (!zt__find_symbol(ZT__LOADER, name, function)) {
         zt__find_symbol(NULL, name, function);
+    }
+}
+
+ZT__PRIVATE void zt__enable_layer_again(void) {
+    ze_result_t(ZE_APICALL * disable)(void);
+    ze_result_t(ZE_APICALL * enable)(void);
+    zt__find_loader_symbol("zelDisableTracingLayer", (void *)&disable);
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable);
+    if (disable && enable) { /* the loader counts: enabling what is enabled switches nothing */
+        disable();
+        enable();
     }
 }
 
@@ -5998,6 +6100,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
     X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
+    X(SIGNAL_IN_VAIN, "zt_auto: the signal '%.64s' neither starts nor ends tracing, because %s: choose the " \
+                      "other of USR1 and USR2%s.")                                                           \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -6846,6 +6950,11 @@ ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     CloseHandle(thread);
 }
 
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+    (void)function, (void)argument;
+    return 0; /* at exit, a thread waits for the lock that the exiting one holds */
+}
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
     return GetThreadId(thread) == GetCurrentThreadId();
 }
@@ -6959,7 +7068,18 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
 
 ZT__PRIVATE void zt__release_signal(void) {}
 
-ZT__PRIVATE void zt__await_signal(void) {}
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void) {
+    return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE int zt__is_signal_pending(void) {
+    return 0;
+}
+
+ZT__PRIVATE int zt__await_signal(uint32_t seconds) {
+    (void)seconds;
+    return 1;
+}
 
 ZT__PRIVATE void zt__end_await(void) {}
 
@@ -8062,6 +8182,12 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Initialises system management: zesInit. Returns UNSUPPORTED_FEATURE if the loader lacks it. */
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver);
+
+/* Returns whether ZES_ENABLE_SYSMAN=1 is set: Intel's driver then has no system management but that of the core's devices. */
+ZT__PRIVATE int zt__is_management_of_core(void);
+
 /* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
@@ -8088,6 +8214,21 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);
     ZT__OPTIONAL_FUNCTIONS(X)
 #undef X
+}
+
+ZT__PRIVATE int zt__is_management_of_core(void) {
+    char value[8];
+    return zt__read_variable("ZES_ENABLE_SYSMAN", value, sizeof value) && strcmp(value, "1") == 0;
+}
+
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver) {
+    static uint32_t is_called;
+    zt__process *process = zt__get_process();
+    ze_result_t result = driver->zesInit ? driver->zesInit(0) : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (zt__change_if(&is_called, 0, 1) && process && zt__load(&process->tracers)) {
+        zt__enable_layer_again();
+    }
+    return result;
 }
 
 /* Returns which sub-device of another a device is; UINT32_MAX: none. */
@@ -10650,7 +10791,8 @@ struct zt_profiler {
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);
-    int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
+    void (*check_tracing)(zt_profiler *profiler); /* by zt_collect and for reports. Atomic. No mutex held */
+    int (*stop_tracing)(zt_profiler *profiler);   /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
     void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
@@ -13341,6 +13483,9 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
 /* Requests to look at each recording that nobody has reported as executed. */
 ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
 
+/* Checks that a tracer of this profiler is still called. */
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler);
+
 /* Looks at what nobody has reported, and collects what is ready. */
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
 
@@ -13752,8 +13897,16 @@ ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler) {
+    void (*check_tracing)(zt_profiler *) = zt__load(&profiler->check_tracing);
+    if (check_tracing) {
+        check_tracing(profiler);
+    }
+}
+
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler) {
     if (profiler->device && !zt__is_owner(&profiler->collector)) {
+        zt__check_tracing(profiler);
         zt__request_looks(profiler);
         zt__try_collect(profiler, NULL);
     }
@@ -14589,6 +14742,10 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
+/* Releases nothing, because the context may be destroyed already, and keeps the results. Samples in flight are lost.
+   `call` as below. */
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call);
+
 /* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
    Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
    to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */
@@ -14623,6 +14780,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     zt__release_counters(profiler);
+    zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -14633,6 +14791,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -14705,6 +14864,17 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call) {
+    zt__stop_thread(&profiler->thread);
+    profiler->config.thread = 0;
+    zt__abandon_recordings(profiler, call);
+    zt__stop_listening(profiler);
+    zt__unregister_profiler(profiler);
+    profiler->device = NULL;
+    profiler->context = NULL;
+    zt__register_profiler(profiler);
 }
 
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
@@ -15824,6 +15994,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__refuse_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    zt__check_tracing(profiler);
     collect_hotspots = zt__load(&profiler->collect_hotspots);
     if (collect_hotspots) {
         collect_hotspots(profiler);
@@ -21059,7 +21230,6 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
     uint32_t i, j, count = MOST_DRIVERS;
-    char legacy[8];
     memset(&core, 0, sizeof core);
     core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     strcpy(obstacle->text, "zeDeviceGet lists no such device");
@@ -21068,8 +21238,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     if (!root || !zt__pass_obstacle(obstacle, zeDeviceGetProperties(root, &core), "zeDeviceGetProperties")) {
         return NULL;
     }
-    /* Intel's driver then has no system management of its own: devices are those of the core. */
-    if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
+    if (zt__is_management_of_core()) {
         return (zes_device_handle_t)root;
     }
     if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
@@ -21079,7 +21248,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
         return NULL;
     }
     strcpy(obstacle->text, "zesDeviceGet lists no such device");
-    if (!zt__pass_obstacle(obstacle, driver->zesInit(0), "zesInit") ||
+    if (!zt__pass_obstacle(obstacle, zt__init_management(driver), "zesInit") ||
         !zt__pass_obstacle(obstacle, driver->zesDriverGet(&count, drivers), "zesDriverGet")) {
         return NULL;
     }
@@ -28248,10 +28417,11 @@ typedef struct zt__known_list {
     int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
-    int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
-    int is_cloneable;    /* its clones would write to the same queries and events */
-    int has_command_ids; /* the application has queried the identifier of a command to come */
+    int is_of_unknown_device; /* it was created before tracing, and the loader cannot query it */
+    int is_copy_only;         /* it cannot execute metric queries */
+    int is_captured;          /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
+    int is_cloneable;         /* its clones would write to the same queries and events */
+    int has_command_ids;      /* the application has queried the identifier of a command to come */
 
     zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
@@ -28318,6 +28488,7 @@ typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
+    void (*check_layer)(zt_profiler *profiler); /* the `check_tracing` of profilers */
 
     int is_live;      /* atomic */
     int start_result; /* of the last start. Atomic */
@@ -28363,9 +28534,11 @@ typedef struct zt__tracer {
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
+    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;         /* while tracing. Atomic */
+    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -29596,6 +29769,10 @@ ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device);
 
+/* Called when the context is destroyed that sampled the instructions of a device for zt_auto. Another one of the device
+   goes on, if there is one. */
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device);
+
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
@@ -29676,6 +29853,36 @@ static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
     return device ? device->profiler : NULL;
 }
 
+/* Starts sampling instructions on a device for zt_auto, if none of its contexts does yet: samples are those of the whole
+   device. On failure, a note of the report has the reason. `opening` is held. */
+static void zt__sample_device(zt__tracer *tracer, ze_device_handle_t device) {
+    zt__traced_device *found, *unsampled = NULL;
+    for (found = zt__load(&tracer->devices); found; found = zt__load(&found->next)) {
+        if (found->device == device && found->profiler && zt__is_sampling(found->profiler)) {
+            return;
+        }
+        if (found->device == device && zt__is_measured(found)) {
+            unsampled = found;
+        }
+    }
+    if (unsampled) {
+        zt_hotspots_start(unsampled->profiler, NULL);
+    }
+}
+
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device) {
+    int is_stopping;
+    if (tracer->samples_hotspots && zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__lock(&tracer->mutex);
+        is_stopping = tracer->is_stopping;
+        zt__unlock(&tracer->mutex);
+        if (!is_stopping) {
+            zt__sample_device(tracer, device);
+        }
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -29713,6 +29920,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
@@ -29729,7 +29937,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     } else if (profiler && tracer->samples_hotspots) {
-        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        zt__sample_device(tracer, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -29744,7 +29952,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->may_be_destroyed = 0;
+        known->may_be_destroyed = known->is_of_unknown_device = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -29757,15 +29965,14 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_kind kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0, is_cloneable = 0;
+    int is_in_order = 0, is_cloneable = 0, can_query = tracer->get_context && tracer->get_device;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
     if (known) {
         return;
     }
-    if (tracer->get_context && tracer->get_device &&
-        tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
+    if (can_query && tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
     } else if (!tracer->automatic && first && !zt__load(&first->next)) {
@@ -29791,6 +29998,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->kind = kind;
         known->is_in_order = is_in_order;
         known->is_cloneable = is_cloneable;
+        known->is_of_unknown_device = !device && !can_query;
     }
     zt__unlock(&tracer->mutex);
 }
@@ -30516,26 +30724,46 @@ ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     }
 }
 
+/* From here on, nothing is measured in a context, and no thread begins to sample in it. */
+static void zt__detach_device(zt__tracer *tracer, zt__traced_device *device) {
+    int is_locked = zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns));
+    zt__store(&device->is_detached, 1);
+    if (device->profiler) {
+        zt__stop_sampling(device->profiler, "zeContextDestroy");
+    }
+    if (is_locked) {
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    int is_locked;
     zt__end_loans(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
+            zt__detach_device(frame->tracer, device);
             if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
                 zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
+                if (device->profiler->config.thread) { /* others read it meanwhile */
+                    zt__store(&device->profiler->config.thread, 0);
+                }
                 zt__collect_what_runs(device->profiler);
                 zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
                 zt__unlock(&device->profiler->mutex);
-                zt__detach_profiler(device->profiler);
+                is_locked = zt__lock_until(&device->profiler->collector,
+                                           zt__deadline(frame->tracer->wait_timeout_ns));
+                zt__detach_profiler(device->profiler); /* while no other thread collects from it */
+                if (is_locked) {
+                    zt__unlock_timed(&device->profiler->collector);
+                }
+                zt__sample_in_another_context(frame->tracer, device->device);
             }
         }
     }
@@ -31043,6 +31271,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
         frame->is_elsewhere = 1;
     }
     /* Names choose kernels, and graphs by their kernels, but not copies. */
@@ -31834,6 +32063,12 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
    callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
+/* Enables the loader's tracing layer again, if callbacks no longer come, and remembers that launches are missing. */
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer);
+
+/* The `check_tracing` of a profiler. */
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler);
+
 /* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
@@ -31865,6 +32100,39 @@ static int zt__callbacks_come(uintptr_t registration) {
     }
     zt__awaited_registration = 0;
     return 0;
+}
+
+/* Stores whether callbacks come to this thread. */
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__test_callbacks(void *come) {
+    *(int *)come = zt__callbacks_come(zt__dispatch.registration);
+    return 0;
+}
+
+/* Returns whether the layer is off. The loader traces no calls of a thread that is in a callback of any tracer or exits,
+   so another thread is asked, too. */
+static int zt__is_layer_off(void) {
+    int come = 0;
+    zt__test_callbacks(&come);
+    return !come && zt__run_on_thread(zt__test_callbacks, &come) && !come;
+}
+
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer) {
+    if (!zt__load(&tracer->is_live)) {
+        return;
+    }
+    zt__lock(&zt__dispatch_setup);
+    if (zt__load(&tracer->is_live) && zt__is_layer_off()) {
+        zt__enable_layer_again();
+        zt__store(&tracer->was_layer_off, 1);
+    }
+    zt__unlock(&zt__dispatch_setup);
+}
+
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    if (tracer) {
+        zt__check_layer(tracer);
+    }
 }
 
 /* Disables a tracer object of the loader for good. */
@@ -32018,6 +32286,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->allocator = *allocator;
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
+    tracer->check_layer = zt__check_layer_of;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->memory_mutex);
@@ -32285,6 +32554,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__check_layer(tracer);
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
@@ -32313,7 +32583,10 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__traced_device *device;
     ze_result_t result = zt__stop_measuring(tracer, caller);
     if (zt__load(&tracer->is_live)) {
-        zt__end_loans(tracer, NULL, NULL, NULL);
+        if (!tracer->automatic ||
+            !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
+            zt__end_loans(tracer, NULL, NULL, NULL);
+        }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
         }
@@ -32376,6 +32649,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     zt__lock(&profiler->mutex);
     found = profiler->tracer;
     if (!found) {
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
         profiler->end_loans = zt__end_loans_of_list;
@@ -34698,6 +34972,17 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
+#define ZT__LISTS_FROM_BEFORE                                                                                \
+    "their lists were created before tracing, and this loader cannot query of which device they are. "       \
+    "Update "                                                                                                \
+    "the loader."
+
+/* When the loader did not call the tracer for a time. */
+#define ZT__LAYER_WAS_OFF                                                                                    \
+    "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \
+    "zesInit, zeInitDrivers or zeInit does this. Make it before tracing, or set ZE_ENABLE_TRACING_LAYER=1 "  \
+    "before zeInit."
+
 /* Notes why there are no regions. */
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
 
@@ -34721,24 +35006,43 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
     note(document, text);
 }
 
-/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
-static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-     "ended at zt_close has to be waited for."),
-    "Execute recorded lists with zt_execute, or collect after each execution.",
-    "Wait for the work inside of ZT_PASSES.",
-    "The log names the call that failed.",
-    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
-    "Let no two commands that signal an event be in flight at once.",
-    "Open a new profiler when the device is back.",
-    "Raise config.max_probes, or call zt_collect more often.",
-    "Free memory, or lower config.probes_per_step and config.samples.",
-    "Use fewer names.",
-    "The log names the call that failed.",
-    "Call zt_end before zt_release and zt_close.",
-    "Open a new profiler when the device is back.",
-    "Call zt_reset or zt_release for lists that are reset or destroyed.",
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. Who looks at a
+   program by zt_auto may not be able to change it: what it does then is different, or is stated instead. */
+static const struct {
+    const char *remedy, *of_zt_auto; /* NULL: the same */
+} zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    {"On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for.",
+     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Others had not ended "
+     "when "
+     "tracing ended."},
+    {"Execute recorded lists with zt_execute, or collect after each execution.",
+     "Their lists were executed again before they could be read, or still ran when tracing ended."},
+    {"Wait for the work inside of ZT_PASSES.", NULL},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
+     "Some drivers return wrong times."},
+    {"Let no two commands that signal an event be in flight at once.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Raise config.max_probes, or call zt_collect more often.", "Choose fewer kernels with ZT_KERNELS."},
+    {"Free memory, or lower config.probes_per_step and config.samples.",
+     "Free memory, or choose fewer kernels with ZT_KERNELS."},
+    {"Use fewer names.", "Choose fewer kernels with ZT_KERNELS."},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Call zt_end before zt_release and zt_close.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Call zt_reset or zt_release for lists that are reset or destroyed.",
+     "Their lists were not executed while tracing."},
 };
+
+/* Returns what to do about samples that are lost or dropped of a cause. */
+static const char *zt__find_remedy(zt_cause cause, int is_auto) {
+    uint32_t i = (uint32_t)cause - ZT_LOST_NEVER_DELIVERED;
+    if (cause < ZT_LOST_NEVER_DELIVERED) {
+        return "The device flagged the data as unusable.";
+    }
+    return is_auto && zt__remedies[i].of_zt_auto ? zt__remedies[i].of_zt_auto : zt__remedies[i].remedy;
+}
 
 /* Notes how many of something are missing, and what to do. */
 static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
@@ -34763,7 +35067,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
                 "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
                 (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
                 (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
-        } else {
+        } else if (!zt__load(&tracer->was_layer_off)) {
             note(document, "No kernel was launched while tracing.");
         }
         for (; device;
@@ -34789,16 +35093,18 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0;
+    uint64_t unseen_executions = 0, on_unknown_lists = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
-    if (tracer && tracer->automatic) {
+    if (tracer) {
         zt__lock(&tracer->mutex);
-        unseen_executions = tracer->unseen_executions;
+        unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
+        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
+        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -34806,6 +35112,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
             "shown.",
             zt_result_name((ze_result_t)start_result));
+    }
+    if (tracer && zt__load(&tracer->was_layer_off)) {
+        note(document, ZT__LAYER_WAS_OFF);
     }
     if (counts.captured > 0) {
         zt__add_note(
@@ -34822,6 +35131,11 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (on_unknown_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
+                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
@@ -34986,7 +35300,11 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     has_skipped = hotspots->has_skipped_debug;
     zt__unlock(&hotspots->mutex);
     if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+        zt__add_note(document, note, "%s: %s",
+                     counts.samples
+                         ? "Hot spots are not of all contexts, devices or times, because sampling was refused"
+                         : "Hot spots were not sampled",
+                     refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -35235,6 +35553,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved;
     zt__waiting waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    int is_auto = 0, leaves_out = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -35242,6 +35561,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
     hotspots = zt__get_hotspot_count(profiler);
+    is_auto = tracer && tracer->automatic;
+    leaves_out = zt__get_launch_counts(profiler).times_alone > 0;
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -35333,11 +35654,16 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned long long)moved);
     }
     if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+        int lacks = availability != ZT_AVAILABLE;
+        zt__add_note(
+            document, note,
+            "%llu of %llu samples have times alone%s%s%s%s. Metrics, and what is calculated from them, are "
+            "those of the others.",
+            (unsigned long long)(all - with_metrics), (unsigned long long)all,
+            lacks || leaves_out ? ", because " : "",
+            lacks ? "one of the devices or contexts has no metrics" : "",
+            lacks && leaves_out ? ", or because " : "",
+            leaves_out ? "their launches are outside of every or limit of zt_trace_config" : "");
     }
     if (others > 0) {
         zt__add_note(document, note,
@@ -35356,26 +35682,28 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
     zt__note_missing(document, note, waiting.open, text, "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, waiting.recorded, "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
+                     is_auto ? "Their lists were not executed while tracing."
+                             : "Call zt_collect after the execution.");
     zt__note_missing(document, note, waiting.submitted, "in flight",
-                     "Call zt_collect when the work is done.");
+                     is_auto ? "Their work had not ended when tracing ended."
+                             : "Call zt_collect when the work is done.");
     zt__note_missing(
         document, note, waiting.overlapped, "of lists that were executed again before they were read",
-        "Call zt_release or zt_reset for such a list when the device is done with it, or execute it "
-        "on the same queue once more.");
+        is_auto ? "No queue of theirs was waited for since."
+                : "Call zt_release or zt_reset for such a list when the device is done with it, or "
+                  "execute it on the same queue once more.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+                         zt__find_remedy((zt_cause)i, is_auto));
     }
     if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
-                     "Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
+        zt__add_note(
+            document, note,
+            "%llu %s ran outside of zt_execute: only the first execution that is seen is measured.%s",
+            (unsigned long long)counts.unobserved_lists, counts.unobserved_lists == 1 ? "list" : "lists",
+            is_auto ? "" : " Execute recorded lists with zt_execute.");
     }
 #ifdef ZETOOLS_TRACER
     zt__note_memory(document, note);
@@ -45035,7 +45363,8 @@ typedef struct zt__auto {
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
-    int is_ending; /* the process exits */
+    int has_obstacle; /* the program keeps the signal from the library, and a message says so */
+    int is_ending;    /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
@@ -45114,11 +45443,12 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     launches = tracer->counts.launches;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
-    if (launches) {
-        zt__print_message(
-            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
-            "cannot query of which device these are, so there is no report. Update the loader.",
-            (unsigned long long)launches);
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
+    } else if (launches) {
+        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
+                          " So there is no report.",
+                          (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -45178,9 +45508,14 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
 static ze_result_t zt__begin_auto(void) {
     zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
     zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    zt__driver driver;
     ze_result_t result;
     if (!tracer) {
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    if (complete.power && !zt__is_management_of_core()) {
+        zt__load_driver(&driver);
+        zt__init_management(&driver); /* before tracing; zt_open reports failures */
     }
     tracer->automatic = &zt__automatic.config;
     tracer->samples_hotspots = zt__automatic.samples_hotspots;
@@ -45221,10 +45556,30 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
+/* If the loader has not called the tracer for a time, contexts may have been destroyed unseen. So nothing that belongs to
+   them is used again, and what was on its way is lost. */
+static void zt__leave_unseen_contexts(zt__tracer *tracer) {
+    zt__traced_device *device;
+    zt__check_layer(tracer);
+    if (!zt__load(&tracer->was_layer_off)) {
+        return;
+    }
+    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
+        if (!zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zt_auto");
+                zt__leave_device(device->profiler, "zt_auto");
+            }
+        }
+    }
+}
+
 /* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
    still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
+    zt__leave_unseen_contexts(tracer);
     zt__stop_measuring(tracer, "zt_auto");
     if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
@@ -45251,10 +45606,33 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
     return left;
 }
 
+/* Reports, once, why the signal does not reach the library any more. */
+static void zt__report_obstacle(zt__signal_refusal obstacle) {
+    static const struct {
+        zt__signal_refusal obstacle;
+        const char *reason, *exception;
+    } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
+                      ", unless this handler calls the previous one"},
+                     {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
+                     {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(obstacles) && !zt__automatic.has_obstacle; i++) {
+        if (obstacle == obstacles[i].obstacle) {
+            zt__automatic.has_obstacle = 1;
+            zt__report(NULL, SIGNAL_IN_VAIN, ZE_RESULT_ERROR_NOT_AVAILABLE, zt__automatic.signal,
+                       obstacles[i].reason, obstacles[i].exception);
+            if (!zt__default_log()) {
+                zt__print_message("%s", zt_last_error(NULL));
+            }
+        }
+    }
+}
+
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__signal_refusal obstacle;
     zt__tracer *tracer;
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
@@ -45272,6 +45650,7 @@ static void zt__end_auto(void) {
     tracer = zt__automatic.tracer;
     zt__automatic.is_ending = 1;
     if (tracer) {
+        zt__leave_unseen_contexts(tracer);
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
@@ -45279,8 +45658,12 @@ static void zt__end_auto(void) {
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
+        obstacle = zt__find_signal_obstacle();
+        if (obstacle != ZT__SIGNAL_BLOCKED || zt__is_signal_pending()) {
+            zt__report_obstacle(obstacle);
+        }
     }
-    if (tracer && !zt__detach_auto(tracer)) {
+    if (tracer && (!zt__detach_auto(tracer) || zt__load(&tracer->was_layer_off))) {
         return;
     }
     if (tracer) {
@@ -45317,7 +45700,11 @@ static void zt__end_look(zt__tracer *tracer) {
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
     }
-    zt__close_auto();
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__automatic.tracer = NULL;
+    } else {
+        zt__close_auto();
+    }
     zt__print_message("zt_auto: tracing has ended.");
 }
 
@@ -45335,10 +45722,22 @@ static void zt__follow_signal(void) {
 }
 
 static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
-    int goes_on;
+    const uint32_t longest_s = 64;
+    uint32_t seconds = 1;
+    zt__signal_refusal obstacle = ZT__SIGNAL_CAUGHT, before;
+    int goes_on = 1;
     (void)argument;
     do {
-        zt__await_signal();
+        if (!zt__await_signal(seconds)) {
+            /* Threads block signals for a moment when they start others: such an obstacle is seen once. */
+            seconds = seconds < longest_s ? 2 * seconds : seconds;
+            before = obstacle;
+            obstacle = zt__find_signal_obstacle();
+            if (obstacle == before) {
+                zt__report_obstacle(obstacle);
+            }
+            continue;
+        }
         zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
@@ -45407,13 +45806,13 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
-       its tracing layer later. */
+    /* zeInit reads these variables. The driver reads the first one. The second one enables the tracing layer of loaders
+       that cannot do so later, and keeps it in those that can: see zt__enable_layer_again. Between looks it is off. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
+    if (!enable_layer || !signal || !*signal) {
         zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
     }
     result = zeInit(0);
@@ -48307,7 +48706,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
-       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. The first
+       zesInit of a process switches off the tracing layer of newer loaders (see TRACED LISTS): zt_auto calls it before
+       it traces, and zt_open enables the layer again. If the
        energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
        left out where the driver has none.
 */
@@ -48949,6 +49350,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        for context and device. If it does not report them, the list is taken to belong to those of the
        profiler.
 
+       Loaders from 1.15.7 on switch their tracing layer off in the first call of each of zeInit, zeInitDrivers and
+       zesInit in a process, although it is enabled, unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of
+       them. zt_auto sets it, if it is called before these and does not wait for a signal. Elsewhere, call them
+       before tracing: a program that uses zeInitDrivers, as SYCL does, or system management may call one later.
+       No callback comes meanwhile, so this is noticed by zt_collect, zt_report and zt_trace_stop, which enable the
+       layer again, and at exit and at the end of a look by zt_auto, which then loses what is on its way, because
+       contexts may have been destroyed unseen. Reports say that launches are missing, but cannot count them.
+       Until it is noticed, the library may ask an event that the application has destroyed meanwhile. It is not
+       noticed on Windows, or with ZETOOLS_NO_THREADS.
+
        Before a list is executed again, the samples of its last execution are collected. With metrics, this
        waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
        long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
@@ -49309,7 +49720,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
        If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
-       not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       not end before exit: a message says so, within about a minute or at exit. The thread wakes for that after
+       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
        that the system chooses for the signal; others are restarted.
 
        What was there before a look:
@@ -49661,4 +50073,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d1c1ab7c2539d36d */
+/* Joined from src/ by src/join.py: 31930af5077b6179 */

@@ -353,14 +353,14 @@ void assume_reserved(const char *content) {
 static int assumed_extra_rights;
 
 void assume_extra_rights(int has_them) {
-    assumed_extra_rights = has_them;
+    __atomic_store_n(&assumed_extra_rights, has_them, __ATOMIC_RELAXED); /* threads of the library read it */
 }
 
 #ifndef _WIN32
 static __attribute__((unused)) unsigned long assumed_getauxval(unsigned long type) {
     if (type != AT_SECURE)
         return getauxval(type);
-    return (unsigned long)assumed_extra_rights;
+    return (unsigned long)__atomic_load_n(&assumed_extra_rights, __ATOMIC_RELAXED);
 }
 #endif
 
@@ -395,14 +395,15 @@ static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char 
 static shown_processes assumed_shown;
 
 void assume_shown(shown_processes shown) {
-    assumed_shown = shown;
+    __atomic_store_n(&assumed_shown, shown, __ATOMIC_RELAXED); /* likewise */
 }
 
 #ifndef _WIN32
 static __attribute__((unused)) DIR *assumed_opendir(const char *path) {
+    const shown_processes shown = __atomic_load_n(&assumed_shown, __ATOMIC_RELAXED);
     int process = 0, end = 0;
-    if ((assumed_shown == NO_PROCESS && strcmp(path, "/proc") == 0) ||
-        (assumed_shown == OWN_PROCESS && sscanf(path, "/proc/%d/fd%n", &process, &end) == 1 && !path[end] &&
+    if ((shown == NO_PROCESS && strcmp(path, "/proc") == 0) ||
+        (shown == OWN_PROCESS && sscanf(path, "/proc/%d/fd%n", &process, &end) == 1 && !path[end] &&
          process != getpid())) {
         errno = EACCES;
         return NULL;

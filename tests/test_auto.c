@@ -50,7 +50,7 @@ static void set_variables(const program *p) {
 static void run_program(const program *p) {
     static const char *const unset[] = {
         "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO",     "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
-        "ZT_PROFILE_FLAGS",        "ZT_HOTSPOTS", "ZT_MEMORY"};
+        "ZT_PROFILE_FLAGS",        "ZT_HOTSPOTS", "ZT_MEMORY",  "ZT_POWER"};
     void *state = NULL;
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -84,12 +84,13 @@ static void expect_success(const program *p) {
     if (child == 0) {
         if (!freopen(in_directory("output"), "w", stdout) || !freopen(in_directory("errors"), "w", stderr))
             _exit(99);
+        setenv("CMOCKA_TEST_ABORT", "1", 1); /* a failure ends the program, and not the test in it */
         run_program(p);
         exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("output"));
+        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("errors"));
 }
 
 static void launch_some(world *w) {
@@ -129,6 +130,24 @@ static void test_a_table_at_exit(void **state) {
     expect_success(&p);
     assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
     assert_int_equal(count, 7);
+}
+
+/* What is advised is possible for those who cannot change the program. */
+static void record_alone(world *w) {
+    launch_some(w);
+    reset_list(w->list);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+}
+
+static void test_a_list_that_is_never_executed(void **state) {
+    const program p = {
+        .work = record_alone, .environment = in_directory("recorded.csv"), .calls = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("recorded.csv"), "Their lists were not executed while tracing.");
+    assert_null(strstr(text_of("recorded.csv"), "zt_collect"));
+    assert_null(strstr(text_of("recorded.csv"), "zt_execute"));
 }
 
 static void test_an_exit_with_everything_open(void **state) {
@@ -393,6 +412,9 @@ static void fork_and_start(world *w) {
 
 static void test_a_forked_child_that_calls_it(void **state) {
     char path[PATH_MAX];
+#ifdef __SANITIZE_THREAD__ /* which allows a forked child no threads */
+    skip();
+#endif
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("of parent.csv"));
     const program p = {.work = fork_and_start, .environment = path, .calls = 1};
@@ -854,14 +876,14 @@ static void test_all_launches_are_left_out(void **state) {
 
 static int is_enabling_hidden;
 
-/* Loaders that cannot enable the tracing layer later look for a variable in zeInit. For others it is not set. */
+/* Loaders that cannot enable the tracing layer later look for a variable in zeInit. Others may switch it off, if it was not
+   set. */
 static int start_and_trace(void) {
-    int can_enable = !is_enabling_hidden && dlsym(RTLD_DEFAULT, "zelEnableTracingLayer");
     void *state = NULL;
     unsetenv("ZE_ENABLE_TRACING_LAYER");
     hide_symbol(is_enabling_hidden ? "zelEnableTracingLayer" : NULL);
     ok(zt_auto(NULL));
-    assert_int_equal(getenv("ZE_ENABLE_TRACING_LAYER") == NULL, can_enable);
+    assert_string_equal(getenv("ZE_ENABLE_TRACING_LAYER"), "1");
     start(&state);
     open_world(&state);
     launch_some(state);
@@ -913,11 +935,172 @@ static void expect_success_of(int (*function)(void)) {
     if (child == 0) {
         if (!freopen(in_directory("output"), "w", stdout) || !freopen(in_directory("errors"), "w", stderr))
             _exit(99);
+        setenv("CMOCKA_TEST_ABORT", "1", 1); /* likewise */
         exit(function());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (status != 0)
-        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("output"));
+        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("errors"));
+}
+
+/* ==== calls that switch the loader's layer off ============================================================= */
+
+/* Loaders from 1.15.7 on replace their table of functions by one without the tracing layer in the first call of each of
+   zeInit, zeInitDrivers and zesInit, although the layer was enabled. */
+static int call_init_drivers(void) {
+    const struct {
+        uint32_t stype;
+        const void *next;
+        uint32_t flags;
+    } gpus = {0x00020021, NULL, 1};
+    ze_result_t (*init)(uint32_t *, ze_driver_handle_t *, const void *);
+    uint32_t count = 0;
+    *(void **)&init = dlsym(RTLD_DEFAULT, "zeInitDrivers");
+    if (init)
+        ok(init(&count, NULL, &gpus));
+    return init != NULL;
+}
+
+static int call_system_management(void) {
+    ze_result_t (*init)(uint32_t);
+    *(void **)&init = dlsym(RTLD_DEFAULT, "zesInit");
+    if (init)
+        ok(init(0));
+    return init != NULL;
+}
+
+static int (*const first_calls[])(void) = {call_init_drivers, call_system_management};
+static int (*first_call)(void);
+
+static void launch_some_more(world *w) {
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+static void launch_before_and_after_a_first_call(world *w) {
+    launch_some(w);
+    first_call();
+    launch_some_more(w);
+}
+
+/* zesInit is called by the library, when it opens the first profiler. */
+static void test_power_by_the_environment(void **state) {
+    const program p = {.work = launch_some,
+                       .environment = in_directory("power.csv"),
+                       .calls = 1,
+                       .variables = {"ZT_POWER", "1"}};
+    (void)state;
+    expect_success(&p);
+    assert_contains(line_of(text_of("power.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+}
+
+/* Programs that find their drivers by zeInitDrivers, such as those of SYCL, call it after zt_auto. */
+static void test_first_calls_of_a_program(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof first_calls / sizeof *first_calls; i++) {
+        const program p = {.work = launch_before_and_after_a_first_call,
+                           .environment = in_directory("first.csv"),
+                           .calls = 1};
+        first_call = first_calls[i];
+        expect_success(&p);
+        assert_contains(line_of(text_of("first.csv"), "\"saxpy\",\"GPU time\""), ",sum,10,");
+        assert_null(strstr(text_of("first.csv"), "tracing layer"));
+    }
+}
+
+/* Once the loader is initialised, zt_auto cannot prevent it: the report says so. The context is destroyed unseen, so
+   what belongs to it stays. */
+static int trace_after_zeinit(void) {
+    void *state = NULL;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    setenv("ZT_AUTO", in_directory("late.csv"), 1);
+    if (!dlsym(RTLD_DEFAULT, "zelEnableTracingLayer"))
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    ok(zt_auto(NULL));
+    open_leaky_world(&state);
+    launch_before_and_after_a_first_call(state);
+    check_work(state);
+    abandon_world(&state);
+    return 0;
+}
+
+static void test_a_first_call_that_is_seen_too_late(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof first_calls / sizeof *first_calls; i++) {
+        int is_lost = dlsym(RTLD_DEFAULT, "zelEnableTracingLayer") != NULL;
+        first_call = first_calls[i];
+        expect_success_of(trace_after_zeinit);
+        if (!is_lost)
+            assert_contains(line_of(text_of("late.csv"), "\"saxpy\",\"GPU time\""), ",sum,10,");
+        assert_int_equal(occurrences(text_of("late.csv"), "tracing layer was switched off"), is_lost);
+    }
+}
+
+/* Nothing is seen at all. */
+static int trace_nothing_after_zeinit(void) {
+    void *state = NULL;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    setenv("ZT_AUTO", "-", 1);
+    if (!dlsym(RTLD_DEFAULT, "zelEnableTracingLayer"))
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    ok(zt_auto(NULL));
+    call_init_drivers();
+    open_world(&state);
+    launch_some(state);
+    close_world(&state);
+    return 0;
+}
+
+static void test_a_first_call_before_all_launches(void **state) {
+    int is_lost = dlsym(RTLD_DEFAULT, "zelEnableTracingLayer") && dlsym(RTLD_DEFAULT, "zeInitDrivers");
+    (void)state;
+    expect_success_of(trace_nothing_after_zeinit);
+    assert_null(strstr(text_of("errors"), "created no command list"));
+    assert_int_equal(occurrences(text_of("errors"), "tracing layer was switched off"), is_lost);
+    assert_int_equal(occurrences(text_of("output"), "\nsaxpy ") > 0, !is_lost);
+}
+
+/* A collection finds it, and enables the layer again. */
+static int trace_by_hand(void) {
+    void *state = NULL;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    if (!dlsym(RTLD_DEFAULT, "zelEnableTracingLayer"))
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    open_world(&state);
+    world *w = state;
+    zt_config config = {0}, reads_power = {0};
+    zt_profiler *profiler, *other;
+    config.groups = reads_power.groups = "";
+    reads_power.power = first_call == call_system_management; /* the library calls it itself */
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ok(zt_trace_start(profiler, NULL));
+    launch_some(w);
+    ok(zt_open(w->context, w->device, &reads_power, &other));
+    if (!reads_power.power)
+        first_call();
+    zt_collect(profiler, 0);
+    launch_some_more(w);
+    ok(zt_report(profiler, in_directory("hand.csv")));
+    ok(zt_trace_stop(profiler));
+    zt_close(other);
+    zt_close(profiler);
+    close_world(&state);
+    return 0;
+}
+
+static void test_a_layer_that_is_enabled_again(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof first_calls / sizeof *first_calls; i++) {
+        int is_lost = dlsym(RTLD_DEFAULT, "zeInitDrivers") && first_calls[i] == call_init_drivers;
+        first_call = first_calls[i];
+        expect_success_of(trace_by_hand);
+        assert_contains(line_of(text_of("hand.csv"), "\"saxpy\",\"GPU time\""), ",sum,10,");
+        assert_int_equal(occurrences(text_of("hand.csv"), "tracing layer was switched off"), is_lost);
+    }
 }
 
 static void test_a_loader_that_cannot_enable_tracing(void **state) {
@@ -1307,10 +1490,10 @@ static void test_hotspots_by_the_environment(void **state) {
     static const struct {
         int configured;
         const char *value, *streamers;
-    } cases[] = {{1, NULL, "streamers: 1\n"},
+    } cases[] = {{1, NULL, "streamers: 2\n"}, /* and one when the context is destroyed, in another one */
                  {0, NULL, "streamers: 0\n"},
                  {1, "off", "streamers: 0\n"},
-                 {0, "1", "streamers: 1\n"}};
+                 {0, "1", "streamers: 2\n"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zt_auto_config config = {0};
@@ -1322,6 +1505,85 @@ static void test_hotspots_by_the_environment(void **state) {
         expect_success(&p);
         assert_contains(text_of("errors"), cases[i].streamers);
     }
+}
+
+/* Two contexts of one device, whose samples are those of the device: one of them reads all, and the other one when that is
+   destroyed. */
+static void sample_in_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, first;
+    ze_command_list_handle_t in_first, in_second;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    ok(zeContextCreate(w->driver, &desc, &first));
+    w->context = first;
+    create_immediate(w, &in_first);
+    w->context = own;
+    create_immediate(w, &in_second);
+    fprintf(stderr, "streamers at first: %d\n", (int)calls("zetMetricStreamerOpen"));
+    launch(w, in_first);
+    finish_immediate(w, in_first);
+    launch(w, in_second);
+    finish_immediate(w, in_second);
+    ok(zeCommandListDestroy(in_first));
+    ok(zeContextDestroy(first));
+    fprintf(stderr, "streamers at last: %d\n", (int)calls("zetMetricStreamerOpen"));
+    launch(w, in_second);
+    finish_immediate(w, in_second);
+    ok(zeCommandListDestroy(in_second));
+}
+
+/* Contexts of a device that come and go on several threads: none samples when it is destroyed. */
+static void *open_and_destroy_contexts(void *of) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    world mine = *(world *)of;
+    for (int i = 0; i < 50; i++) {
+        ze_command_list_handle_t list;
+        ok(zeContextCreate(mine.driver, &desc, &mine.context));
+        create_immediate(&mine, &list);
+        ok(zeCommandListDestroy(list));
+        ok(zeContextDestroy(mine.context));
+    }
+    return NULL;
+}
+
+static void sample_where_contexts_come_and_go(world *w) {
+    pthread_t threads[3];
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_and_destroy_contexts, w), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    launch_some(w);
+}
+
+static void test_hotspots_where_contexts_come_and_go(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.hotspots = 1;
+    config.profiler.groups = "";
+    const program p = {.work = sample_where_contexts_come_and_go,
+                       .environment = in_directory("coming.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("coming.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_null(strstr(text_of("coming.csv"), "COUNTERS_HELD"));
+}
+
+static void test_hotspots_of_two_contexts(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.hotspots = 1;
+    config.profiler.groups = "";
+    const program p = {.work = sample_in_two_contexts,
+                       .environment = in_directory("sampled.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(text_of("errors"), "streamers at first: 1\n");
+    assert_contains(text_of("errors"), "streamers at last: 2\n");
+    assert_null(strstr(text_of("sampled.csv"), "ot spots were not sampled"));
+    assert_null(strstr(text_of("sampled.csv"), "COUNTERS_HELD"));
 }
 
 /* The program exits on the thread that reads samples of instructions, while its first thread calls nothing. */
@@ -1533,6 +1795,7 @@ int main(void) {
         cmocka_unit_test(test_memory_of_a_context),
         cmocka_unit_test(test_a_table_at_exit),
         cmocka_unit_test(test_an_exit_with_everything_open),
+        cmocka_unit_test(test_a_list_that_is_never_executed),
         cmocka_unit_test(test_a_file_by_the_environment),
         cmocka_unit_test(test_packed_statistics_by_the_environment),
         cmocka_unit_test(test_a_file_by_the_configuration),
@@ -1570,6 +1833,11 @@ int main(void) {
         cmocka_unit_test(test_nothing_is_launched),
         cmocka_unit_test(test_nothing_is_launched_in_two_contexts),
         cmocka_unit_test(test_all_launches_are_left_out),
+        cmocka_unit_test(test_power_by_the_environment),
+        cmocka_unit_test(test_first_calls_of_a_program),
+        cmocka_unit_test(test_a_first_call_that_is_seen_too_late),
+        cmocka_unit_test(test_a_first_call_before_all_launches),
+        cmocka_unit_test(test_a_layer_that_is_enabled_again),
         cmocka_unit_test(test_a_loader_that_cannot_enable_tracing),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_a_failure_is_printed_once),
@@ -1583,6 +1851,8 @@ int main(void) {
         cmocka_unit_test(test_not_every_launch),
         cmocka_unit_test(test_an_empty_path),
         cmocka_unit_test(test_hotspots_by_the_environment),
+        cmocka_unit_test(test_hotspots_of_two_contexts),
+        cmocka_unit_test(test_hotspots_where_contexts_come_and_go),
         cmocka_unit_test(test_a_callback_that_does_not_return),
         cmocka_unit_test(test_an_exit_inside_a_callback),
         cmocka_unit_test(test_an_exit_inside_a_log_function),

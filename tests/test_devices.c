@@ -525,6 +525,24 @@ static void test_entries_without_memory(void **state) {
     close_profiler(w, two[1]);
 }
 
+/* Where one of two profilers has no metrics, the reason is named: no tracer has left launches out. */
+static void test_a_device_without_metrics(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    pair p = open_pair(w, config, "");
+    zt_profiler *whole;
+    work(w, &p);
+    const char *because =
+        "3 of 5 samples have times alone, because one of the devices or contexts has no metrics.";
+    assert_contains(report(p.profilers[0], "alone.csv"), because);
+    assert_null(strstr(report(p.profilers[0], "alone.csv"), "every or limit"));
+    whole = read_packed(p.profilers[0]);
+    assert_contains(written_report(whole, ZT_FORMAT_CSV), because);
+    zt_close(whole);
+    close_pair(w, &p, 0);
+}
+
 /* A second device on which nothing ran changes nothing. */
 static void test_a_device_without_work(void **state) {
     world *w = *state;
@@ -712,6 +730,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_deep_phases, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_streams, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_bad_with, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_a_device_without_metrics, open_world, close_world),
     };
     return cmocka_run_group_tests(tests, begin, remove_directory);
 }

@@ -2367,6 +2367,38 @@ static void hotspots_in_one_report(void **state) {
     close_profiler(w, profilers[0]);
 }
 
+/* Samples of one profiler are shown, and why another one has none is of that part alone. */
+static void a_refusal_beside_samples(void **state) {
+    world *w = (world *)*state;
+    zt_config times = config_of(w);
+    zt_hotspots_config config = {0};
+    zt_profiler *profilers[2];
+    const char *report;
+    times.groups = "";
+    config.no_thread = 1;
+    fake_kernel_base = report_chosen_base;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    for (int i = 0; i < 2; i++) {
+        times.with = i ? profilers[0] : NULL;
+        profilers[i] = open_profiler(w, &times);
+        base_of_next = 0;
+        ok(zt_trace_start(profilers[i], NULL));
+        if (i)
+            inject("zetMetricStreamerOpen", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
+        assert_int_equal(zt_hotspots_start(profilers[i], &config) == ZE_RESULT_SUCCESS, !i);
+        if (!i)
+            sample_and_unload(w, profilers[i], "build/kernels/hot.so", "hot");
+        ok(zt_hotspots_stop(profilers[i]));
+        ok(zt_trace_stop(profilers[i]));
+    }
+    report = written_report(profilers[0], ZT_FORMAT_CSV);
+    assert_contains(report,
+                    "Hot spots are not of all contexts, devices or times, because sampling was refused: ");
+    assert_null(strstr(report, "Hot spots were not sampled"));
+    close_profiler(w, profilers[1]);
+    close_profiler(w, profilers[0]);
+}
+
 /* Each start has a limit of its own. What a module has no room for, another has not either. */
 static void debug_limits_of_several_starts(void **state) {
     world *w = (world *)*state;
@@ -2528,6 +2560,7 @@ int main(void) {
         PRETENDED(two_threads_find_lines),
         PRETENDED(lines_of_two_modules_without_memory),
         PRETENDED(hotspots_in_one_report),
+        PRETENDED(a_refusal_beside_samples),
         PRETENDED(debug_limits_of_several_starts),
         TEST(debug_information_is_limited),
         TEST(bad_arguments),

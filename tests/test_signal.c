@@ -198,6 +198,53 @@ static void test_two_looks(void **state) {
     }
 }
 
+/* zesInit, which the first profiler calls, switches the tracing layer of newer loaders off. */
+static void test_looks_with_power(void **state) {
+    const program p = {.work = look_twice, .signal = "USR2", .variables = {"ZT_POWER", "1"}};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), 3);
+    assert_int_equal(samples_in("run.2.csv"), 4);
+}
+
+/* A program that calls zeInitDrivers for the first time in a look: what is launched afterwards is not seen. */
+static void look_at_a_first_call(world *w) {
+    ze_result_t (*init)(uint32_t *, ze_driver_handle_t *, const void *);
+    const struct {
+        uint32_t stype;
+        const void *next;
+        uint32_t flags;
+    } gpus = {0x00020021, NULL, 1};
+    ze_command_list_handle_t list, second;
+    uint32_t count = 0;
+    *(void **)&init = dlsym(RTLD_DEFAULT, "zeInitDrivers");
+    begin_look();
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 3);
+    if (init)
+        ok(init(&count, NULL, &gpus));
+    launch_and_wait(w, list, 2);
+    end_look();
+    begin_look();
+    create_immediate(w, &second);
+    launch_and_wait(w, second, 4);
+    end_look();
+    ok(zeCommandListDestroy(second));
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_a_first_call_in_a_look(void **state) {
+    const int is_lost = dlsym(RTLD_DEFAULT, "zelEnableTracingLayer") && dlsym(RTLD_DEFAULT, "zeInitDrivers");
+    const program p = {.work = look_at_a_first_call, .signal = "USR2", .leaves_events = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(occurrences(text_of("run.csv"), "tracing layer was switched off"), is_lost);
+    assert_int_equal(samples_in("run.2.csv"), 4);
+    assert_int_equal(occurrences(text_of("run.2.csv"), "tracing layer was switched off"), 0);
+    if (!is_lost)
+        assert_int_equal(samples_in("run.csv"), 5);
+}
+
 static void test_a_signal_by_the_configuration(void **state) {
     zt_auto_config config = {0};
     (void)state;
@@ -234,7 +281,31 @@ static void test_lists_from_before(void **state) {
         assert_int_equal(samples_in("run.csv"), 3);
     else
         assert_contains(text_of("errors"),
-                        "3 launches were on command lists that were created before tracing");
+                        "3 launches could not be measured, because their lists were created before tracing");
+}
+
+/* Beside lists from before, one that is new: on loaders that cannot query lists, the reason names the former. */
+static void look_at_old_and_new(world *w) {
+    ze_command_list_handle_t list;
+    begin_look();
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 2);
+    launch_and_wait(w, w->immediate, 3);
+    end_look();
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_old_and_new_lists(void **state) {
+    const program p = {.work = look_at_old_and_new, .signal = "USR2"};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), can_query_lists() ? 5 : 2);
+    assert_int_equal(
+        occurrences(text_of("run.csv"),
+                    "3 of 5 launches could not be measured, because their lists were created before "
+                    "tracing, and this loader cannot query of which device they are. Update the loader."),
+        !can_query_lists());
+    assert_null(strstr(text_of("run.csv"), "other contexts or devices"));
 }
 
 /* A list from before of another context than the one that creates a list in the look. */
@@ -259,7 +330,10 @@ static void test_a_list_from_before_of_another_context(void **state) {
     expect_success(&p);
     assert_int_equal(samples_in("run.csv"), can_query_lists() ? 3 : 0);
     if (!can_query_lists())
-        assert_contains(text_of("errors"), "3 of 3 launches could not be measured");
+        assert_contains(text_of("errors"),
+                        "3 of 3 launches could not be measured, because their lists were created "
+                        "before tracing, and this loader cannot query of which device they are.");
+    assert_null(strstr(text_of("errors"), "other contexts or devices"));
 }
 
 /* Lists that were recorded before a look: their executions are counted. */
@@ -477,6 +551,8 @@ static void test_a_list_that_runs_when_a_look_ends(void **state) {
                        .variables = {"ZT_AUTO", in_directory("run.json")}};
     expect_success(&p);
     assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":1,\"dropped\":0,");
+    assert_contains(text_of("run.json"), "or still ran when tracing ended.");
+    assert_null(strstr(text_of("run.json"), "zt_execute")); /* which is not for who looks at a program */
     assert_contains(text_of("errors"), "1 launch on lists that were recorded while tracing keeps its event");
 }
 
@@ -629,11 +705,80 @@ static void handle_later(world *w) {
     assert_false(exists("run.csv"));
 }
 
+#define IN_VAIN "[SIGNAL_IN_VAIN] zt_auto: the signal 'USR2' neither starts nor ends tracing, because "
+
 static void test_a_handler_that_is_installed_later(void **state) {
     const program p = {.work = handle_later, .signal = "USR2"};
     (void)state;
     expect_success(&p);
     assert_int_equal(occurrences(text_of("errors"), ENDED), 0);
+    assert_int_equal(occurrences(text_of("errors"), IN_VAIN "the program has installed a handler of its own"),
+                     1);
+}
+
+/* Programs that install handlers when the library is loaded already. It is noticed while they run; at exit at the latest. */
+static void handle_and_wait(world *w) {
+    handle();
+    await_message(IN_VAIN, 1);
+    signal_and_launch(w);
+    assert_int_equal(own_signals, 1);
+}
+
+static void handle_and_exit(world *w) {
+    handle();
+    signal_and_launch(w);
+    assert_int_equal(own_signals, 1);
+}
+
+static void ignore_and_exit(world *w) {
+    ignore();
+    signal_and_launch(w);
+}
+
+static void block_and_wait(world *w) {
+    block();
+    await_message(IN_VAIN, 1);
+    signal_and_launch(w);
+}
+
+static void launch_without_a_signal(world *w) {
+    launch_and_wait(w, w->immediate, 2);
+}
+
+static void block_and_exit(world *w) {
+    block();
+    signal_and_launch(w);
+}
+
+/* The signal came, and no thread has taken it. Where none came, nothing is missing. */
+static void block_and_exit_without_a_signal(world *w) {
+    block();
+    launch_and_wait(w, w->immediate, 2);
+}
+
+static void test_a_signal_in_vain(void **state) {
+    static const struct {
+        void (*work)(world *w);
+        const char *reason; /* NULL: no message */
+    } cases[] = {
+        {handle_and_wait, "the program has installed a handler of its own"},
+        {handle_and_exit, "the program has installed a handler of its own"},
+        {ignore_and_exit, "the program ignores it"},
+        {block_and_wait, "all threads block it"},
+        {block_and_exit, "all threads block it"},
+        {block_and_exit_without_a_signal, NULL},
+        {launch_without_a_signal, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const program p = {.work = cases[i].work, .signal = "USR2"};
+        expect_success(&p);
+        assert_int_equal(occurrences(text_of("errors"), IN_VAIN), cases[i].reason != NULL);
+        if (cases[i].reason)
+            assert_contains(text_of("errors"), cases[i].reason);
+        assert_int_equal(occurrences(text_of("errors"), "zetools: "), cases[i].reason != NULL);
+        assert_false(exists("run.csv"));
+    }
 }
 
 static void refuse_thread(void) {
@@ -915,9 +1060,12 @@ static void test_an_exit_in_a_log_function(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SIGNAL_TEST(test_two_looks),
+        SIGNAL_TEST(test_looks_with_power),
+        SIGNAL_TEST(test_a_first_call_in_a_look),
         SIGNAL_TEST(test_a_signal_by_the_configuration),
         SIGNAL_TEST(test_reports_of_a_path_with_the_process),
         SIGNAL_TEST(test_lists_from_before),
+        SIGNAL_TEST(test_old_and_new_lists),
         SIGNAL_TEST(test_a_list_from_before_of_another_context),
         SIGNAL_TEST(test_lists_that_were_recorded_before),
         SIGNAL_TEST(test_a_list_that_is_recorded_in_a_look),
@@ -929,6 +1077,7 @@ int main(void) {
         SIGNAL_TEST(test_threads_go_on),
         SIGNAL_TEST(test_a_signal_that_is_in_use),
         SIGNAL_TEST(test_a_handler_that_is_installed_later),
+        SIGNAL_TEST(test_a_signal_in_vain),
         SIGNAL_TEST(test_no_thread_for_the_signal),
         SIGNAL_TEST(test_the_other_signal),
         SIGNAL_TEST(test_errno_is_kept),

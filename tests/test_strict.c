@@ -138,13 +138,17 @@ static void test_a_signal_is_caught(void **state) {
     assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_CAUGHT);
     for (int i = 0; i < 3; i++) {
         raise(SIGUSR2);
-        zt__await_signal();
+        assert_true(zt__await_signal(600));
     }
+    assert_false(zt__await_signal(0)); /* nothing has come */
+    assert_int_equal(zt__find_signal_obstacle(), ZT__SIGNAL_CAUGHT);
     assert_int_equal(zt__catch_signal("SIGUSR2"), ZT__SIGNAL_CAUGHT); /* the handler is the library's own */
     assert_true(signal(SIGUSR2, do_nothing) != SIG_DFL);
     assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_HANDLED);
+    assert_int_equal(zt__find_signal_obstacle(), ZT__SIGNAL_HANDLED);
     assert_true(signal(SIGUSR2, SIG_IGN) == do_nothing);
     assert_int_equal(zt__catch_signal("USR2"), ZT__SIGNAL_IGNORED);
+    assert_int_equal(zt__find_signal_obstacle(), ZT__SIGNAL_IGNORED);
     assert_true(signal(SIGUSR2, SIG_DFL) == SIG_IGN);
 }
 

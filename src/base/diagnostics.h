@@ -145,6 +145,8 @@
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
     X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
+    X(SIGNAL_IN_VAIN, "zt_auto: the signal '%.64s' neither starts nor ends tracing, because %s: choose the " \
+                      "other of USR1 and USR2%s.")                                                           \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \

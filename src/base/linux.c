@@ -106,6 +106,20 @@ ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
     pthread_join(thread, NULL);
 }
 
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+#ifdef ZETOOLS_NO_THREADS
+    (void)function, (void)argument;
+    return 0;
+#else
+    zt__system_thread thread;
+    int is_created = zt__create_thread(&thread, function, argument);
+    if (is_created) {
+        zt__join_system_thread(thread);
+    }
+    return is_created;
+#endif
+}
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
     return pthread_equal(thread, pthread_self());
 }
@@ -256,9 +270,66 @@ ZT__PRIVATE void zt__release_signal(void) {
     sigaction(zt__caught_signal, &zt__action_before, NULL);
 }
 
-ZT__PRIVATE void zt__await_signal(void) {
-    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+/* Returns whether a thread blocks a signal. 0 if that is not known. */
+static int zt__blocks_signal(const char *thread, int number) {
+    static const char field[] = "SigBlk:";
+    char path[64], line[256];
+    FILE *file;
+    int blocks = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.32s/status", thread);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, field, sizeof field - 1) == 0) {
+            blocks = (int)(strtoull(line + sizeof field - 1, NULL, 16) >> (number - 1) & 1);
+        }
     }
+    if (file) {
+        fclose(file);
+    }
+    return blocks;
+}
+
+/* Returns whether all threads block a signal. Those of the library do. 0 if that is not known. */
+static int zt__do_all_threads_block(int number) {
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *thread;
+    int do_all = threads != NULL;
+    while (do_all && (thread = readdir(threads)) != NULL) {
+        do_all = thread->d_name[0] == '.' || zt__blocks_signal(thread->d_name, number);
+    }
+    if (threads) {
+        closedir(threads);
+    }
+    return do_all;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void) {
+    zt__signal_action now;
+    sigaction(zt__caught_signal, NULL, &now);
+    if (now.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    if (now.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    return zt__do_all_threads_block(zt__caught_signal) ? ZT__SIGNAL_BLOCKED : ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE int zt__is_signal_pending(void) {
+    zt__signal_set pending;
+    sigpending(&pending);
+    return sigismember(&pending, zt__caught_signal) == 1;
+}
+
+ZT__PRIVATE int zt__await_signal(uint32_t seconds) {
+    struct timespec until;
+    int result;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    do {
+        result = sem_timedwait(&zt__arrivals, &until);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
 }
 
 ZT__PRIVATE void zt__end_await(void) {

@@ -105,6 +105,10 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
+/* Runs a function on a thread of its own, and returns when it has. Returns 0 if that is not possible: without threads, or
+   where a library that is unloaded may start none. */
+ZT__PRIVATE int zt__run_on_thread(ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
+
 ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 
 /* Identifies the calling thread, in the same way in every copy of this header. */
@@ -160,8 +164,15 @@ ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
 /* Restores what the signal did before it was caught. */
 ZT__PRIVATE void zt__release_signal(void);
 
-/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
-ZT__PRIVATE void zt__await_signal(void);
+/* Returns CAUGHT while the handler is there and a thread of the process does not block the signal. Else HANDLED, IGNORED,
+   or BLOCKED. */
+ZT__PRIVATE zt__signal_refusal zt__find_signal_obstacle(void);
+
+/* Returns whether the signal has come, and no thread has taken it. */
+ZT__PRIVATE int zt__is_signal_pending(void);
+
+/* Sleeps until the signal arrives, or zt__end_await is called, or the time is up: then returns 0. One thread may wait. */
+ZT__PRIVATE int zt__await_signal(uint32_t seconds);
 
 ZT__PRIVATE void zt__end_await(void);
 

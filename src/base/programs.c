@@ -14,6 +14,17 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     }
 }
 
+ZT__PRIVATE void zt__enable_layer_again(void) {
+    ze_result_t(ZE_APICALL * disable)(void);
+    ze_result_t(ZE_APICALL * enable)(void);
+    zt__find_loader_symbol("zelDisableTracingLayer", (void *)&disable);
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable);
+    if (disable && enable) { /* the loader counts: enabling what is enabled switches nothing */
+        disable();
+        enable();
+    }
+}
+
 ZT__PRIVATE char *zt__demangle(const char *name) {
     static const char *const libraries[] = {NULL, ZT__CXX_LIBRARIES};
     static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */

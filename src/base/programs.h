@@ -28,6 +28,11 @@ typedef struct zt__tool {
    library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
 
+/* Makes the loader call its tracing layer again. Loaders from 1.15.7 on have a table of functions with the layer and one
+   without, and switch to the latter in the first call of each of zeInit, zeInitDrivers and zesInit, although the layer is
+   enabled; unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of these: then both have it. */
+ZT__PRIVATE void zt__enable_layer_again(void);
+
 /* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);

@@ -13,6 +13,21 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #undef X
 }
 
+ZT__PRIVATE int zt__is_management_of_core(void) {
+    char value[8];
+    return zt__read_variable("ZES_ENABLE_SYSMAN", value, sizeof value) && strcmp(value, "1") == 0;
+}
+
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver) {
+    static uint32_t is_called;
+    zt__process *process = zt__get_process();
+    ze_result_t result = driver->zesInit ? driver->zesInit(0) : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (zt__change_if(&is_called, 0, 1) && process && zt__load(&process->tracers)) {
+        zt__enable_layer_again();
+    }
+    return result;
+}
+
 /* Returns which sub-device of another a device is; UINT32_MAX: none. */
 static uint32_t zt__find_tile(ze_device_handle_t device, ze_device_handle_t root) {
     ze_device_handle_t sub_devices[ZT__MAX_TILES + 1] = {NULL}; /* ends with NULL */

@@ -58,6 +58,12 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Initialises system management: zesInit. Returns UNSUPPORTED_FEATURE if the loader lacks it. */
+ZT__PRIVATE ze_result_t zt__init_management(const zt__driver *driver);
+
+/* Returns whether ZES_ENABLE_SYSMAN=1 is set: Intel's driver then has no system management but that of the core's devices. */
+ZT__PRIVATE int zt__is_management_of_core(void);
+
 /* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 

@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "metrics/driver.h"
 #include "open/requests.h"
 #include "regions/configuration.h"
 #include "regions/ending.h"
@@ -18,7 +19,9 @@
 #include "reports/notes.h"
 #include "results/results.h"
 #include "tracer/dispatcher.h"
+#include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
+#include "tracer/registration.h"
 #include "tracer/sampling.h"
 #include "tracer/starting.h"
 #include "tracer/tracer.h"
@@ -39,7 +42,8 @@ typedef struct zt__auto {
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
-    int is_ending; /* the process exits */
+    int has_obstacle; /* the program keeps the signal from the library, and a message says so */
+    int is_ending;    /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
@@ -118,11 +122,12 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     launches = tracer->counts.launches;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
-    if (launches) {
-        zt__print_message(
-            "zt_auto: %llu launches were on command lists that were created before tracing, and this loader "
-            "cannot query of which device these are, so there is no report. Update the loader.",
-            (unsigned long long)launches);
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
+    } else if (launches) {
+        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
+                          " So there is no report.",
+                          (unsigned long long)launches);
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -182,9 +187,14 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
 static ze_result_t zt__begin_auto(void) {
     zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
     zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    zt__driver driver;
     ze_result_t result;
     if (!tracer) {
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    if (complete.power && !zt__is_management_of_core()) {
+        zt__load_driver(&driver);
+        zt__init_management(&driver); /* before tracing; zt_open reports failures */
     }
     tracer->automatic = &zt__automatic.config;
     tracer->samples_hotspots = zt__automatic.samples_hotspots;
@@ -225,10 +235,30 @@ static void zt__close_auto(void) {
     zt__automatic.tracer = NULL;
 }
 
+/* If the loader has not called the tracer for a time, contexts may have been destroyed unseen. So nothing that belongs to
+   them is used again, and what was on its way is lost. */
+static void zt__leave_unseen_contexts(zt__tracer *tracer) {
+    zt__traced_device *device;
+    zt__check_layer(tracer);
+    if (!zt__load(&tracer->was_layer_off)) {
+        return;
+    }
+    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
+        if (!zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zt_auto");
+                zt__leave_device(device->profiler, "zt_auto");
+            }
+        }
+    }
+}
+
 /* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while the tracer
    still observes executions, so that these wait for it. */
 static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
+    zt__leave_unseen_contexts(tracer);
     zt__stop_measuring(tracer, "zt_auto");
     if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
@@ -255,10 +285,33 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
     return left;
 }
 
+/* Reports, once, why the signal does not reach the library any more. */
+static void zt__report_obstacle(zt__signal_refusal obstacle) {
+    static const struct {
+        zt__signal_refusal obstacle;
+        const char *reason, *exception;
+    } obstacles[] = {{ZT__SIGNAL_HANDLED, "the program has installed a handler of its own",
+                      ", unless this handler calls the previous one"},
+                     {ZT__SIGNAL_IGNORED, "the program ignores it", ""},
+                     {ZT__SIGNAL_BLOCKED, "all threads block it", ""}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(obstacles) && !zt__automatic.has_obstacle; i++) {
+        if (obstacle == obstacles[i].obstacle) {
+            zt__automatic.has_obstacle = 1;
+            zt__report(NULL, SIGNAL_IN_VAIN, ZE_RESULT_ERROR_NOT_AVAILABLE, zt__automatic.signal,
+                       obstacles[i].reason, obstacles[i].exception);
+            if (!zt__default_log()) {
+                zt__print_message("%s", zt_last_error(NULL));
+            }
+        }
+    }
+}
+
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     const uint64_t longest_ns = UINT64_C(30000000000);
+    zt__signal_refusal obstacle;
     zt__tracer *tracer;
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
@@ -276,6 +329,7 @@ static void zt__end_auto(void) {
     tracer = zt__automatic.tracer;
     zt__automatic.is_ending = 1;
     if (tracer) {
+        zt__leave_unseen_contexts(tracer);
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
@@ -283,8 +337,12 @@ static void zt__end_auto(void) {
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
+        obstacle = zt__find_signal_obstacle();
+        if (obstacle != ZT__SIGNAL_BLOCKED || zt__is_signal_pending()) {
+            zt__report_obstacle(obstacle);
+        }
     }
-    if (tracer && !zt__detach_auto(tracer)) {
+    if (tracer && (!zt__detach_auto(tracer) || zt__load(&tracer->was_layer_off))) {
         return;
     }
     if (tracer) {
@@ -321,7 +379,11 @@ static void zt__end_look(zt__tracer *tracer) {
             (unsigned long long)left, left == 1 ? "" : "es",
             left == 1 ? "keeps its event" : "keep their events");
     }
-    zt__close_auto();
+    if (zt__load(&tracer->was_layer_off)) {
+        zt__automatic.tracer = NULL;
+    } else {
+        zt__close_auto();
+    }
     zt__print_message("zt_auto: tracing has ended.");
 }
 
@@ -339,10 +401,22 @@ static void zt__follow_signal(void) {
 }
 
 static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
-    int goes_on;
+    const uint32_t longest_s = 64;
+    uint32_t seconds = 1;
+    zt__signal_refusal obstacle = ZT__SIGNAL_CAUGHT, before;
+    int goes_on = 1;
     (void)argument;
     do {
-        zt__await_signal();
+        if (!zt__await_signal(seconds)) {
+            /* Threads block signals for a moment when they start others: such an obstacle is seen once. */
+            seconds = seconds < longest_s ? 2 * seconds : seconds;
+            before = obstacle;
+            obstacle = zt__find_signal_obstacle();
+            if (obstacle == before) {
+                zt__report_obstacle(obstacle);
+            }
+            continue;
+        }
         zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
@@ -411,13 +485,13 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
-       its tracing layer later. */
+    /* zeInit reads these variables. The driver reads the first one. The second one enables the tracing layer of loaders
+       that cannot do so later, and keeps it in those that can: see zt__enable_layer_again. Between looks it is off. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
+    if (!enable_layer || !signal || !*signal) {
         zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
     }
     result = zeInit(0);

@@ -408,8 +408,16 @@ ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler) {
+    void (*check_tracing)(zt_profiler *) = zt__load(&profiler->check_tracing);
+    if (check_tracing) {
+        check_tracing(profiler);
+    }
+}
+
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler) {
     if (profiler->device && !zt__is_owner(&profiler->collector)) {
+        zt__check_tracing(profiler);
         zt__request_looks(profiler);
         zt__try_collect(profiler, NULL);
     }

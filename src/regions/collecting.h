@@ -24,6 +24,9 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
 /* Requests to look at each recording that nobody has reported as executed. */
 ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
 
+/* Checks that a tracer of this profiler is still called. */
+ZT__PRIVATE void zt__check_tracing(zt_profiler *profiler);
+
 /* Looks at what nobody has reported, and collects what is ready. */
 ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
 

@@ -38,6 +38,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     zt__release_counters(profiler);
+    zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -48,6 +49,7 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -120,6 +122,17 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call) {
+    zt__stop_thread(&profiler->thread);
+    profiler->config.thread = 0;
+    zt__abandon_recordings(profiler, call);
+    zt__stop_listening(profiler);
+    zt__unregister_profiler(profiler);
+    profiler->device = NULL;
+    profiler->context = NULL;
+    zt__register_profiler(profiler);
 }
 
 ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {

@@ -22,6 +22,10 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler);
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
+/* Releases nothing, because the context may be destroyed already, and keeps the results. Samples in flight are lost.
+   `call` as below. */
+ZT__PRIVATE void zt__leave_device(zt_profiler *profiler, const char *call);
+
 /* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
    Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
    to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */

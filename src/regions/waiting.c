@@ -18,6 +18,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__refuse_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    zt__check_tracing(profiler);
     collect_hotspots = zt__load(&profiler->collect_hotspots);
     if (collect_hotspots) {
         collect_hotspots(profiler);

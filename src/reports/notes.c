@@ -37,24 +37,43 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
     note(document, text);
 }
 
-/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
-static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-     "ended at zt_close has to be waited for."),
-    "Execute recorded lists with zt_execute, or collect after each execution.",
-    "Wait for the work inside of ZT_PASSES.",
-    "The log names the call that failed.",
-    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
-    "Let no two commands that signal an event be in flight at once.",
-    "Open a new profiler when the device is back.",
-    "Raise config.max_probes, or call zt_collect more often.",
-    "Free memory, or lower config.probes_per_step and config.samples.",
-    "Use fewer names.",
-    "The log names the call that failed.",
-    "Call zt_end before zt_release and zt_close.",
-    "Open a new profiler when the device is back.",
-    "Call zt_reset or zt_release for lists that are reset or destroyed.",
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. Who looks at a
+   program by zt_auto may not be able to change it: what it does then is different, or is stated instead. */
+static const struct {
+    const char *remedy, *of_zt_auto; /* NULL: the same */
+} zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    {"On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for.",
+     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Others had not ended "
+     "when "
+     "tracing ended."},
+    {"Execute recorded lists with zt_execute, or collect after each execution.",
+     "Their lists were executed again before they could be read, or still ran when tracing ended."},
+    {"Wait for the work inside of ZT_PASSES.", NULL},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
+     "Some drivers return wrong times."},
+    {"Let no two commands that signal an event be in flight at once.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Raise config.max_probes, or call zt_collect more often.", "Choose fewer kernels with ZT_KERNELS."},
+    {"Free memory, or lower config.probes_per_step and config.samples.",
+     "Free memory, or choose fewer kernels with ZT_KERNELS."},
+    {"Use fewer names.", "Choose fewer kernels with ZT_KERNELS."},
+    {"The log names the call that failed.", "ZT_LOG=stderr names the call that failed."},
+    {"Call zt_end before zt_release and zt_close.", NULL},
+    {"Open a new profiler when the device is back.", "Start the program again when the device is back."},
+    {"Call zt_reset or zt_release for lists that are reset or destroyed.",
+     "Their lists were not executed while tracing."},
 };
+
+/* Returns what to do about samples that are lost or dropped of a cause. */
+static const char *zt__find_remedy(zt_cause cause, int is_auto) {
+    uint32_t i = (uint32_t)cause - ZT_LOST_NEVER_DELIVERED;
+    if (cause < ZT_LOST_NEVER_DELIVERED) {
+        return "The device flagged the data as unusable.";
+    }
+    return is_auto && zt__remedies[i].of_zt_auto ? zt__remedies[i].of_zt_auto : zt__remedies[i].remedy;
+}
 
 /* Notes how many of something are missing, and what to do. */
 static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
@@ -79,7 +98,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
                 "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
                 (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
                 (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
-        } else {
+        } else if (!zt__load(&tracer->was_layer_off)) {
             note(document, "No kernel was launched while tracing.");
         }
         for (; device;
@@ -105,16 +124,18 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0;
+    uint64_t unseen_executions = 0, on_unknown_lists = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
-    if (tracer && tracer->automatic) {
+    if (tracer) {
         zt__lock(&tracer->mutex);
-        unseen_executions = tracer->unseen_executions;
+        unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
+        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
+        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -122,6 +143,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
             "shown.",
             zt_result_name((ze_result_t)start_result));
+    }
+    if (tracer && zt__load(&tracer->was_layer_off)) {
+        note(document, ZT__LAYER_WAS_OFF);
     }
     if (counts.captured > 0) {
         zt__add_note(
@@ -138,6 +162,11 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (on_unknown_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
+                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
@@ -302,7 +331,11 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     has_skipped = hotspots->has_skipped_debug;
     zt__unlock(&hotspots->mutex);
     if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+        zt__add_note(document, note, "%s: %s",
+                     counts.samples
+                         ? "Hot spots are not of all contexts, devices or times, because sampling was refused"
+                         : "Hot spots were not sampled",
+                     refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -551,6 +584,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved;
     zt__waiting waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    int is_auto = 0, leaves_out = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -558,6 +592,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
     hotspots = zt__get_hotspot_count(profiler);
+    is_auto = tracer && tracer->automatic;
+    leaves_out = zt__get_launch_counts(profiler).times_alone > 0;
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -649,11 +685,16 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned long long)moved);
     }
     if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+        int lacks = availability != ZT_AVAILABLE;
+        zt__add_note(
+            document, note,
+            "%llu of %llu samples have times alone%s%s%s%s. Metrics, and what is calculated from them, are "
+            "those of the others.",
+            (unsigned long long)(all - with_metrics), (unsigned long long)all,
+            lacks || leaves_out ? ", because " : "",
+            lacks ? "one of the devices or contexts has no metrics" : "",
+            lacks && leaves_out ? ", or because " : "",
+            leaves_out ? "their launches are outside of every or limit of zt_trace_config" : "");
     }
     if (others > 0) {
         zt__add_note(document, note,
@@ -672,26 +713,28 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
     zt__note_missing(document, note, waiting.open, text, "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, waiting.recorded, "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
+                     is_auto ? "Their lists were not executed while tracing."
+                             : "Call zt_collect after the execution.");
     zt__note_missing(document, note, waiting.submitted, "in flight",
-                     "Call zt_collect when the work is done.");
+                     is_auto ? "Their work had not ended when tracing ended."
+                             : "Call zt_collect when the work is done.");
     zt__note_missing(
         document, note, waiting.overlapped, "of lists that were executed again before they were read",
-        "Call zt_release or zt_reset for such a list when the device is done with it, or execute it "
-        "on the same queue once more.");
+        is_auto ? "No queue of theirs was waited for since."
+                : "Call zt_release or zt_reset for such a list when the device is done with it, or "
+                  "execute it on the same queue once more.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+                         zt__find_remedy((zt_cause)i, is_auto));
     }
     if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
-                     "Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
+        zt__add_note(
+            document, note,
+            "%llu %s ran outside of zt_execute: only the first execution that is seen is measured.%s",
+            (unsigned long long)counts.unobserved_lists, counts.unobserved_lists == 1 ? "list" : "lists",
+            is_auto ? "" : " Execute recorded lists with zt_execute.");
     }
 #ifdef ZETOOLS_TRACER
     zt__note_memory(document, note);

@@ -60,7 +60,6 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
     uint32_t i, j, count = MOST_DRIVERS;
-    char legacy[8];
     memset(&core, 0, sizeof core);
     core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     strcpy(obstacle->text, "zeDeviceGet lists no such device");
@@ -69,8 +68,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     if (!root || !zt__pass_obstacle(obstacle, zeDeviceGetProperties(root, &core), "zeDeviceGetProperties")) {
         return NULL;
     }
-    /* Intel's driver then has no system management of its own: devices are those of the core. */
-    if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
+    if (zt__is_management_of_core()) {
         return (zes_device_handle_t)root;
     }
     if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
@@ -80,7 +78,7 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
         return NULL;
     }
     strcpy(obstacle->text, "zesDeviceGet lists no such device");
-    if (!zt__pass_obstacle(obstacle, driver->zesInit(0), "zesInit") ||
+    if (!zt__pass_obstacle(obstacle, zt__init_management(driver), "zesInit") ||
         !zt__pass_obstacle(obstacle, driver->zesDriverGet(&count, drivers), "zesDriverGet")) {
         return NULL;
     }

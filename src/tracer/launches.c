@@ -194,6 +194,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
         frame->is_elsewhere = 1;
     }
     /* Names choose kernels, and graphs by their kernels, but not copies. */

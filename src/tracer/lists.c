@@ -15,6 +15,7 @@
 #include "results/timeline.h"
 #include "tracer/events.h"
 #include "tracer/memory_use.h"
+#include "tracer/sampling.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -81,6 +82,36 @@ static zt_profiler *zt__find_reporter(const zt__tracer *tracer) {
     return device ? device->profiler : NULL;
 }
 
+/* Starts sampling instructions on a device for zt_auto, if none of its contexts does yet: samples are those of the whole
+   device. On failure, a note of the report has the reason. `opening` is held. */
+static void zt__sample_device(zt__tracer *tracer, ze_device_handle_t device) {
+    zt__traced_device *found, *unsampled = NULL;
+    for (found = zt__load(&tracer->devices); found; found = zt__load(&found->next)) {
+        if (found->device == device && found->profiler && zt__is_sampling(found->profiler)) {
+            return;
+        }
+        if (found->device == device && zt__is_measured(found)) {
+            unsampled = found;
+        }
+    }
+    if (unsampled) {
+        zt_hotspots_start(unsampled->profiler, NULL);
+    }
+}
+
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device) {
+    int is_stopping;
+    if (tracer->samples_hotspots && zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__lock(&tracer->mutex);
+        is_stopping = tracer->is_stopping;
+        zt__unlock(&tracer->mutex);
+        if (!is_stopping) {
+            zt__sample_device(tracer, device);
+        }
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -118,6 +149,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
@@ -134,7 +166,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     } else if (profiler && tracer->samples_hotspots) {
-        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        zt__sample_device(tracer, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -149,7 +181,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->may_be_destroyed = 0;
+        known->may_be_destroyed = known->is_of_unknown_device = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -162,15 +194,14 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_kind kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0, is_cloneable = 0;
+    int is_in_order = 0, is_cloneable = 0, can_query = tracer->get_context && tracer->get_device;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
     if (known) {
         return;
     }
-    if (tracer->get_context && tracer->get_device &&
-        tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
+    if (can_query && tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
         device = zt__find_or_open_device(tracer, context, owner);
     } else if (!tracer->automatic && first && !zt__load(&first->next)) {
@@ -196,6 +227,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->kind = kind;
         known->is_in_order = is_in_order;
         known->is_cloneable = is_cloneable;
+        known->is_of_unknown_device = !device && !can_query;
     }
     zt__unlock(&tracer->mutex);
 }

@@ -25,6 +25,10 @@ ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device);
 
+/* Called when the context is destroyed that sampled the instructions of a device for zt_auto. Another one of the device
+   goes on, if there is one. */
+ZT__PRIVATE void zt__sample_in_another_context(zt__tracer *tracer, ze_device_handle_t device);
+
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,

@@ -26,6 +26,39 @@ static int zt__callbacks_come(uintptr_t registration) {
     return 0;
 }
 
+/* Stores whether callbacks come to this thread. */
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__test_callbacks(void *come) {
+    *(int *)come = zt__callbacks_come(zt__dispatch.registration);
+    return 0;
+}
+
+/* Returns whether the layer is off. The loader traces no calls of a thread that is in a callback of any tracer or exits,
+   so another thread is asked, too. */
+static int zt__is_layer_off(void) {
+    int come = 0;
+    zt__test_callbacks(&come);
+    return !come && zt__run_on_thread(zt__test_callbacks, &come) && !come;
+}
+
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer) {
+    if (!zt__load(&tracer->is_live)) {
+        return;
+    }
+    zt__lock(&zt__dispatch_setup);
+    if (zt__load(&tracer->is_live) && zt__is_layer_off()) {
+        zt__enable_layer_again();
+        zt__store(&tracer->was_layer_off, 1);
+    }
+    zt__unlock(&zt__dispatch_setup);
+}
+
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    if (tracer) {
+        zt__check_layer(tracer);
+    }
+}
+
 /* Disables a tracer object of the loader for good. */
 static void zt__retire(zel_tracer_handle_t handle) {
     zelTracerSetEnabled(handle, 0);

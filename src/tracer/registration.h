@@ -12,6 +12,12 @@
    callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
+/* Enables the loader's tracing layer again, if callbacks no longer come, and remembers that launches are missing. */
+ZT__PRIVATE void zt__check_layer(zt__tracer *tracer);
+
+/* The `check_tracing` of a profiler. */
+ZT__PRIVATE void zt__check_layer_of(zt_profiler *profiler);
+
 /* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);

@@ -282,26 +282,46 @@ ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     }
 }
 
+/* From here on, nothing is measured in a context, and no thread begins to sample in it. */
+static void zt__detach_device(zt__tracer *tracer, zt__traced_device *device) {
+    int is_locked = zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns));
+    zt__store(&device->is_detached, 1);
+    if (device->profiler) {
+        zt__stop_sampling(device->profiler, "zeContextDestroy");
+    }
+    if (is_locked) {
+        zt__unlock_timed(&tracer->opening);
+    }
+}
+
 ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    int is_locked;
     zt__end_loans(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
+            zt__detach_device(frame->tracer, device);
             if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
                 zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
+                if (device->profiler->config.thread) { /* others read it meanwhile */
+                    zt__store(&device->profiler->config.thread, 0);
+                }
                 zt__collect_what_runs(device->profiler);
                 zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
                 zt__unlock(&device->profiler->mutex);
-                zt__detach_profiler(device->profiler);
+                is_locked = zt__lock_until(&device->profiler->collector,
+                                           zt__deadline(frame->tracer->wait_timeout_ns));
+                zt__detach_profiler(device->profiler); /* while no other thread collects from it */
+                if (is_locked) {
+                    zt__unlock_timed(&device->profiler->collector);
+                }
+                zt__sample_in_another_context(frame->tracer, device->device);
             }
         }
     }

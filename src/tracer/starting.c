@@ -43,6 +43,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->allocator = *allocator;
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
+    tracer->check_layer = zt__check_layer_of;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->memory_mutex);
@@ -310,6 +311,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__check_layer(tracer);
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
@@ -338,7 +340,10 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__traced_device *device;
     ze_result_t result = zt__stop_measuring(tracer, caller);
     if (zt__load(&tracer->is_live)) {
-        zt__end_loans(tracer, NULL, NULL, NULL);
+        if (!tracer->automatic ||
+            !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
+            zt__end_loans(tracer, NULL, NULL, NULL);
+        }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
         }
@@ -401,6 +406,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     zt__lock(&profiler->mutex);
     found = profiler->tracer;
     if (!found) {
+        zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
         profiler->end_loans = zt__end_loans_of_list;

@@ -81,10 +81,11 @@ typedef struct zt__known_list {
     int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
-    int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
-    int is_cloneable;    /* its clones would write to the same queries and events */
-    int has_command_ids; /* the application has queried the identifier of a command to come */
+    int is_of_unknown_device; /* it was created before tracing, and the loader cannot query it */
+    int is_copy_only;         /* it cannot execute metric queries */
+    int is_captured;          /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
+    int is_cloneable;         /* its clones would write to the same queries and events */
+    int has_command_ids;      /* the application has queried the identifier of a command to come */
 
     zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
@@ -151,6 +152,7 @@ typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
+    void (*check_layer)(zt_profiler *profiler); /* the `check_tracing` of profilers */
 
     int is_live;      /* atomic */
     int start_result; /* of the last start. Atomic */
@@ -196,9 +198,11 @@ typedef struct zt__tracer {
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
+    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;         /* while tracing. Atomic */
+    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;

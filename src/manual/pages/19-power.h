@@ -27,7 +27,9 @@
        took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
-       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. The first
+       zesInit of a process switches off the tracing layer of newer loaders (see TRACED LISTS): zt_auto calls it before
+       it traces, and zt_open enables the layer again. If the
        energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
        left out where the driver has none.
 */

@@ -6,6 +6,16 @@
        for context and device. If it does not report them, the list is taken to belong to those of the
        profiler.
 
+       Loaders from 1.15.7 on switch their tracing layer off in the first call of each of zeInit, zeInitDrivers and
+       zesInit in a process, although it is enabled, unless ZE_ENABLE_TRACING_LAYER=1 was set before the first of
+       them. zt_auto sets it, if it is called before these and does not wait for a signal. Elsewhere, call them
+       before tracing: a program that uses zeInitDrivers, as SYCL does, or system management may call one later.
+       No callback comes meanwhile, so this is noticed by zt_collect, zt_report and zt_trace_stop, which enable the
+       layer again, and at exit and at the end of a look by zt_auto, which then loses what is on its way, because
+       contexts may have been destroyed unseen. Reports say that launches are missing, but cannot count them.
+       Until it is noticed, the library may ask an event that the application has destroyed meanwhile. It is not
+       noticed on Windows, or with ZETOOLS_NO_THREADS.
+
        Before a list is executed again, the samples of its last execution are collected. With metrics, this
        waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
        long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
