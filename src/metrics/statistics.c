@@ -55,8 +55,12 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
-    zt__free(allocator, statistics->moments);
-    zt__free(allocator, statistics->rows);
+    if (!statistics->borrows_moments) {
+        zt__free(allocator, statistics->moments);
+    }
+    if (!statistics->borrows_rows) {
+        zt__free(allocator, statistics->rows);
+    }
     memset(statistics, 0, sizeof *statistics);
 }
 
@@ -89,7 +93,7 @@ ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__stati
     }
     memset(statistics->time_counts, 0, sizeof statistics->time_counts);
     statistics->kept = 0;
-    statistics->count = 0;
+    statistics->count = statistics->sorted_at = 0;
 }
 
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
@@ -99,6 +103,7 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     uint64_t wanted = statistics->count + more;
     uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
     float *rows, *before = statistics->rows;
+    int borrows_before = statistics->borrows_rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -128,8 +133,11 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     zt__lock(mutex);
     statistics->rows = rows;
     statistics->capacity = (uint32_t)capacity;
+    statistics->borrows_rows = 0;
     zt__unlock(mutex);
-    zt__free(allocator, before);
+    if (!borrows_before) {
+        zt__free(allocator, before);
+    }
     return 1;
 }
 
@@ -397,11 +405,23 @@ static int zt__compare_kept_rows(const void *a, const void *b) {
     return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
 }
 
+ZT__PRIVATE void zt__find_order(const zt__sample_layout *layout, zt__statistics *statistics) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows;
+    uint32_t i;
+    int is_sorted = statistics->kept > 0 && columns > 0 && !zt__is_nan(row[0]);
+    for (i = 1; i < statistics->kept && is_sorted; i++, row += columns) {
+        is_sorted = *row <= row[columns];
+    }
+    statistics->sorted_at = is_sorted ? statistics->count : 0;
+}
+
 ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
     if (statistics->kept > 1 && layout->kept_count > 0) {
         qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
               zt__compare_kept_rows);
     }
+    zt__find_order(layout, statistics);
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -482,18 +502,11 @@ ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const
     double *const quantiles[2] = {median, p95};
     const double shares[2] = {0.5, 0.95};
     uint32_t i;
-    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column) {
+    if (statistics->count == 0 || statistics->sorted_at != statistics->count ||
+        layout->kept_columns[0] != column) {
         return 0;
     }
     last = statistics->rows + columns * (statistics->kept - 1);
-    for (row = statistics->rows; row < last; row += columns) {
-        if (zt__is_nan(*row) || *row > row[columns]) {
-            return 0;
-        }
-    }
-    if (zt__is_nan(*last)) {
-        return 0;
-    }
     for (i = 0; i < 2; i++) {
         double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
         row = statistics->rows + columns * (uint32_t)position;
