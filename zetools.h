@@ -4710,6 +4710,7 @@ typedef struct zt__suffix {
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
+    int is_of_process; /* it has the process ID, or nothing for a variable that is not set */
 } zt__file_path;
 
 /* Returns what follows the last separator of a path. */
@@ -4807,6 +4808,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
     zt__file_path path;
     size_t used = 0;
+    path.is_of_process = 0;
     while (name < end) {
         char variable[256], number[24];
         const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
@@ -4815,11 +4817,13 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
             size = (size_t)snprintf(number, sizeof number, "%ld", zt__get_process_id());
             inserted = number;
             name += 2;
+            path.is_of_process = 1;
         } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
             zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
             inserted = zt__get_variable(variable);
             size = inserted ? strlen(inserted) : 0;
             name = brace + 1;
+            path.is_of_process |= size == 0;
         } else {
             name++;
         }
@@ -44823,6 +44827,7 @@ typedef struct zt__auto {
     zt_hook hooks[ZT__MAX_HOOKS];
     int samples_hotspots;
     const char *report;       /* the path of the first report, or "-" */
+    uint64_t since_s;         /* when zt_auto was called, in seconds since 1970 */
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
@@ -44875,6 +44880,7 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
     zt__automatic.signal = signal;
+    zt__automatic.since_s = (uint64_t)time(NULL);
     zt__automatic.config = config->profiler;
     if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
         zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
@@ -44899,6 +44905,34 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
+/* Writes the packed statistics of a process that has launched nothing, because those of the other ranks are compared with
+   them. Not over a file, since other processes of a rank, such as a shell, have its name, too; and not where the name is of
+   no rank. Returns whether it has. */
+static int zt__write_idle_rank(void) {
+    const char *reports = zt__automatic.report;
+    zt_config config = zt__complete_config(&zt__automatic.config);
+    zt_profiler *idle = zt__create_profiler(&config);
+    zt__file_properties there;
+    zt__file_path path;
+    int is_written = 0, has_memory = idle && zt__lay_out_columns(idle);
+    while (has_memory && zt__next_path(&reports, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (!suffix || suffix->kind != ZT__OF_PACK || path.is_of_process ||
+            zt__get_file_properties(path.text, &there)) {
+            continue;
+        }
+        zt__read_program(idle->facts.program, sizeof idle->facts.program);
+        idle->facts.opened_s = zt__automatic.since_s;
+        idle->availability = ZT_AVAILABILITY_UNKNOWN;
+        zt__write_reports(idle, path.text, 1, 1);
+        is_written = 1;
+    }
+    if (idle) {
+        zt__free_profiler(idle);
+    }
+    return is_written;
+}
+
 static void zt__print_why_no_device(zt__tracer *tracer) {
     uint64_t launches, executions;
     zt__lock(&tracer->mutex);
@@ -44916,8 +44950,11 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     } else if (zt__automatic.signal) {
         zt__print_message(
             "zt_auto: this process used no command list while it was traced, so there is no report.");
-    } else {
+    } else if (tracer->open_failures || !zt__write_idle_rank()) {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    } else {
+        zt__print_message(
+            "zt_auto: this process created no command list afterwards, so its statistics are empty.");
     }
 }
 
@@ -48644,17 +48681,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        in nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots,
        peaks and zt_info.power are left out; zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
+           "ZTPK"; u32 layout: 13; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
-           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
+           u32 core clock in MHz; u64 timer in Hz, opening and packing in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            u32 1 if memory is, or was, watched; u64 allocations, of these not freed, their bytes, further
            allocations, bytes in use, at most, of host memory, at most; the memory of no phase, as below
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
            each region or phase: text name; u32 1 if it is a phase; u64 lost, dropped
-           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region; u32 device, from
+               1, or 0 if there are not several
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
@@ -48675,10 +48713,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if they are kept.
 
-       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
-       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
-       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
-       sum = sum ^ sum >> 32.
+       The checksum is of u64 words, in groups of four, the last one filled up with bytes of 0. Four sums begin as
+       0xcbf29ce484222325. The first words of all groups are added to one, the second to another, and so on; and then
+       the second, third and fourth sum to the first, which is the checksum. To add a word:
+       sum = (sum ^ word) * 0x100000001b3, and then sum = sum ^ sum >> 32.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49463,4 +49501,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2ecff766e91288bf */
+/* Joined from src/ by src/join.py: 7d6b77347a8dde64 */

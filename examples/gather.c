@@ -41,6 +41,7 @@ typedef struct rank {
     char number[32];       /* of the file: "3" of run.3.zt, or "3.2" of a second one of that rank. "": none */
     const char *name;      /* the number; the file where it has none, or another one has the same */
     char why[1024];        /* it is not used; "": it is */
+    int is_idle;           /* nothing was launched */
     message measured;      /* groups of metrics, or times alone */
     uint64_t metrics;      /* a hash of what was measured */
     message program;       /* the name of its file */
@@ -267,6 +268,11 @@ static zt_profiler *unpack_file(gathering *g, rank *r) {
 static void describe_metrics(rank *r, const zt_profiler *profiler, const zt_info *info) {
     const zt_metric *before = NULL;
 
+    r->is_idle = info->availability == ZT_AVAILABILITY_UNKNOWN;
+    if (r->is_idle) {
+        add(&r->measured, "nothing, because nothing was launched");
+        return;
+    }
     r->metrics = HASH_BEGIN;
     for (uint32_t i = 0; i < info->metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
@@ -472,7 +478,8 @@ static size_t find_usual(const gathering *g, int (*is_like)(const rank *, const 
     return usual;
 }
 
-/* Notes each set of ranks that are like each other, but not like the usual ones. */
+/* Notes each set of ranks that are like each other, but not like the usual ones. One of which nothing is known is like
+   all, but none is like it. */
 static void note_others(gathering *g, int (*is_like)(const rank *, const rank *),
                         void (*write_note)(message *note, const gathering *g, const char *others,
                                            size_t first, const char *usual, size_t first_usual)) {
@@ -487,8 +494,10 @@ static void note_others(gathering *g, int (*is_like)(const rank *, const rank *)
     is_usual = (char *)allocate(NULL, g->rank_count, 1);
     is_other = (char *)allocate(NULL, g->rank_count, 1);
     is_noted = (char *)allocate(NULL, g->rank_count, 1);
-    for (size_t i = 0; i < g->rank_count; i++)
-        is_usual[i] = is_noted[i] = (char)is_like(&g->ranks[usual], &g->ranks[i]);
+    for (size_t i = 0; i < g->rank_count; i++) {
+        is_noted[i] = (char)is_like(&g->ranks[usual], &g->ranks[i]);
+        is_usual[i] = (char)(is_noted[i] && is_like(&g->ranks[i], &g->ranks[usual]));
+    }
     for (size_t i = 0; i < g->rank_count; i++) {
         if (is_noted[i])
             continue;
@@ -501,8 +510,10 @@ static void note_others(gathering *g, int (*is_like)(const rank *, const rank *)
     free(is_usual), free(is_other), free(is_noted);
 }
 
-static int has_same_metrics(const rank *a, const rank *b) {
-    return a->metrics == b->metrics && strcmp(a->measured.bytes, b->measured.bytes) == 0;
+/* A rank on which nothing was launched has chosen nothing. */
+static int has_same_metrics(const rank *usual, const rank *other) {
+    return other->is_idle || (!usual->is_idle && usual->metrics == other->metrics &&
+                              strcmp(usual->measured.bytes, other->measured.bytes) == 0);
 }
 
 static void write_note_of_metrics(message *note, const gathering *g, const char *others, size_t first,
@@ -527,8 +538,7 @@ static void write_note_of_programs(message *note, const gathering *g, const char
         g->ranks[first_usual].program.size ? g->ranks[first_usual].program.bytes : "not known");
 }
 
-/* Ranks of one run need not begin or end together, but all of them run at some time. A time that is not known may be that
-   of any other. */
+/* Ranks of one run need not begin or end together, but all of them run at some time. */
 static int has_same_time(const rank *usual, const rank *other) {
     return !other->begun || (usual->begun && usual->begun <= other->ended && other->begun <= usual->ended);
 }

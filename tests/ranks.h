@@ -35,6 +35,7 @@ typedef struct rank_facts {
     const char *group;
     const char *program;
     uint64_t opened_s, packed_s;
+    int is_idle; /* zt_auto has seen no command list */
 } rank_facts;
 
 typedef struct rank_pack {
@@ -101,7 +102,9 @@ static inline void rank_put_facts(rank_pack *pack, uint32_t region_count, const 
     rank_put_u32(pack, 0); /* tiles, apart from the whole */
     rank_put_u32(pack, 0); /* config.samples */
     rank_put_u32(pack, 0); /* latencies are not kept */
-    rank_put_u32(pack, facts->metric ? ZT_AVAILABLE : ZT_TIMES_BY_CHOICE);
+    rank_put_u32(pack, facts->is_idle  ? ZT_AVAILABILITY_UNKNOWN
+                       : facts->metric ? ZT_AVAILABLE
+                                       : ZT_TIMES_BY_CHOICE);
     for (int i = 0; i < 5; i++)
         rank_put_text(pack, ""); /* why, device, driver version, UUID, PCI address */
     rank_put_text(pack, facts->program ? facts->program : "");
@@ -180,7 +183,7 @@ static inline void rank_seal(rank_pack *pack) {
 /* The caller frees the bytes. */
 static inline rank_pack pack_rank(const rank_facts *facts, const rank_region *regions, uint32_t region_count,
                                   const rank_path *paths, uint32_t path_count) {
-    rank_pack pack = {{NULL, NULL, NULL, 0, 0}, NULL, 0, 0};
+    rank_pack pack = {{NULL, NULL, NULL, 0, 0, 0}, NULL, 0, 0};
     if (facts)
         pack.facts = *facts;
     rank_put_zeros(&pack, RANK_HEADER);

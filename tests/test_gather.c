@@ -269,7 +269,10 @@ static void test_other_metrics(void **state) {
     write_facts("run.2.zt", &(rank_facts){.metric = "L3_HIT", .group = "ComputeBasic"});
     write_facts("run.3.zt", &(rank_facts){.metric = "L3_HIT", .group = "ComputeBasic"});
     write_facts("run.4.zt", NULL);
+    write_rank("run.5.zt", &(rank_facts){.is_idle = 1}, NULL, 0, NULL, 0); /* it has not chosen either */
     expect_note("run.*.zt", "Measured on ranks 0, 4: times alone; on ranks 1-3: ComputeBasic (1 metrics).");
+    assert_contains(text_of("ranks.json"), "\"measured\":\"nothing, because nothing was launched\"");
+    assert_int_equal(remove(in_directory("run.5.zt")), 0);
     write_facts("run.4.zt", &(rank_facts){.metric = "XVE_ACTIVE", .group = "ComputeBasic"});
     write_facts("run.0.zt", &(rank_facts){.metric = "L3_HIT", .group = "DataPort"});
     expect_note("run.*.zt",
@@ -350,7 +353,7 @@ static void test_other_runs(void **state) {
     write_facts("run.0.zt", &(rank_facts){.opened_s = 100, .packed_s = 149});
     expect_note("run.*.zt",
                 "Perhaps of another run: rank 0, from 1970-01-01 00:01:40 to 1970-01-01 00:02:29 "
-                "UTC. Not meanwhile, but from 1970-01-01 00:03:20 to 1970-01-01 00:04:20: ranks 1-3.");
+                "UTC. Not meanwhile, but from 1970-01-01 00:03:20 to 1970-01-01 00:04:20: ranks 1-2.");
 }
 
 /* The devices of a rank are numbered by their place among those that it has used. */
