@@ -436,7 +436,7 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (!packer->is_reading || !statistics->rows) {
         return;
     }
-    zt__find_order(layout, statistics);
+    zt__find_sorted_quantiles(layout, statistics);
     for (place = 0; place < layout->kept_count; place++) {
         int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
         int is_ascending = place == 0 && statistics->sorted_at > 0; /* then the first is the least */

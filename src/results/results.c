@@ -195,7 +195,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
         totals.host_wait_ns += path->host_wait_ns;
-        zt__add_power(&totals.power, &path->power, 1);
+        if (totals.is_phase) {
+            zt__add_power(&totals.power, &path->power, 1);
+        }
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
         while (inner) {
@@ -319,9 +321,9 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     zt__totals totals;
     zt__lock(&profiler->mutex);
     if (subject.path && is_combined && !values) {
-        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
-                                              zt__statistics_with(subject, column, subject.path), column,
-                                              &median, &p95);
+        is_sorted = zt__get_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                             zt__statistics_with(subject, column, subject.path), column,
+                                             &median, &p95);
     }
     if (!is_sorted) {
         zt__unlock(&profiler->mutex);
