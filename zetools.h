@@ -19471,14 +19471,43 @@ static int zt__is_time_or_nan(double ns) {
     return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
 }
 
+/* Transfers what a phase has and a region has not. If the buffer is written, the mutex is held. */
+static void zt__transfer_phase(zt__packer *packer, zt__path *path) {
+    double *power[7 + ZT_THROTTLE_REASONS];
+    uint32_t i;
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        power[7 + i] = &path->power.throttled_by_s[i];
+    }
+    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+        zt__require(packer, !packer->is_reading || zt__is_finite(*power[i]));
+    }
+    zt__transfer_memory(packer, &path->memory);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_time_or_nan(path->host_wait_ns));
+        /* A device may be around all phases. */
+        zt__require(packer, path->depth <= ZT__MAX_PHASE_DEPTH + 1 && zt__is_phase_or_root(path->key.outer));
+    }
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, device = path ? path->device : 0, pass;
     uint64_t timed = 0;
-    double *power[7 + ZT_THROTTLE_REASONS];
-    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -19499,16 +19528,6 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
-    power[0] = &path->power.joules;
-    power[1] = &path->power.energy_s;
-    power[2] = &path->power.throttled_s;
-    power[3] = &path->power.clock_s;
-    power[4] = &path->power.megahertz_s;
-    power[5] = &path->power.awake_s;
-    power[6] = &path->power_s;
-    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-        power[7 + i] = &path->power.throttled_by_s[i];
-    }
     zt__transfer_u32(packer, &device, ZT__MAX_PROFILERS);
     if (zt__require(packer, path->depth == 1 || device == path->device)) {
         path->device = device;
@@ -19522,34 +19541,22 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
     zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
-    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
-    zt__transfer_f64(packer, &path->host_wait_ns);
-    for (i = 0; i < ZT__COUNT_OF(power); i++) {
-        zt__transfer_f64(packer, power[i]);
+    if (path->key.region->is_phase) {
+        zt__transfer_phase(packer, path);
     }
-    zt__transfer_memory(packer, &path->memory);
     zt__transfer_statistics(packer, profiler, &profiler->layout, &path->statistics);
     if (path->key.region->is_phase) {
         zt__transfer_statistics(packer, profiler, &profiler->entry_layout, &path->entries);
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
-        for (i = 0; i < ZT__COUNT_OF(power); i++) {
-            zt__require(packer, zt__is_finite(*power[i]));
-        }
+                                zt__is_time_or_nan(path->bytes_ns));
         zt__require(packer, path->with_metrics <= path->statistics.count);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        /* A device may be around all phases. */
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
-                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -48708,7 +48715,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; then, without meaning for a region, u64 entries, of these incomplete,
+               u64 collected with metrics; then, of a phase alone, u64 entries, of these incomplete,
                host time, own host time; f64 host time waiting for the device, J, seconds in which they are known, seconds
                throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
                entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
@@ -49512,4 +49519,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 94bf63030ebf5271 */
+/* Joined from src/ by src/join.py: 09ae5f9060d90fb0 */

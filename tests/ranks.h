@@ -132,8 +132,9 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
     rank_put_u32(pack, path->device);
     rank_put_u64(pack, path->lost);
     rank_put_u64(pack, path->dropped);
-    rank_put_zeros(pack, 8 + 2 * 4 + 4 * 8);              /* missing and so on, bytes */
-    rank_put_zeros(pack, 4 * 8 + 16 * 8 + 2 * 4 + 5 * 8); /* of phases: entries, power, memory */
+    rank_put_zeros(pack, 8 + 2 * 4 + 4 * 8); /* missing and so on, bytes */
+    if (regions[path->region].is_phase)
+        rank_put_zeros(pack, 4 * 8 + 16 * 8 + 2 * 4 + 5 * 8); /* entries, power, memory */
     rank_put_u64(pack, path->count);
     if (path->count) {
         rank_put_u64(pack, path->count);

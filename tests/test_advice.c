@@ -208,8 +208,6 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        for (int figure = 0; figure < 26; figure++)
-            put_u64(&packed, 0);  /* of phases */
         put_u64(&packed, passes); /* collected */
         put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {

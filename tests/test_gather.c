@@ -96,6 +96,45 @@ static void test_forged_statistics(void **state) {
     free(pack.bytes);
 }
 
+/* Of what phases have: power is finite, times are not negative, no more is freed than was allocated, phases are in phases
+   alone. */
+static void test_forged_phases(void **state) {
+    enum {
+        OUTER = 0,
+        HOST_WAIT = 76 + 4 * 8,
+        JOULES = HOST_WAIT + 8,
+        MEMORY = 76 + 20 * 8,
+        SIZE = MEMORY + 48 + 24
+    };
+    static const struct {
+        size_t at;
+        unsigned char bytes[8];
+    } forged[] = {{HOST_WAIT, {0, 0, 0, 0, 0, 0, 0xF0, 0xBF}}, /* -1 */
+                  {JOULES, {0, 0, 0, 0, 0, 0, 0xF0, 0x7F}},    /* infinity */
+                  {MEMORY, {2}},
+                  {MEMORY + 8, {0, 0, 0, 0, 0, 0, 0, 1}},
+                  {MEMORY + 16, {1}},
+                  {OUTER, {0}}}; /* it is inside of a region */
+    const rank_path paths[] = {{.outer = UINT32_MAX, .region = SOLVE}, {.outer = UINT32_MAX, .region = STEP}};
+    rank_pack pack = pack_rank(NULL, regions, REGIONS, paths, 2);
+    unsigned char *phase = pack.bytes + pack.size - SIZE, before[8];
+    zt_profiler *profiler = NULL;
+    (void)state;
+    assert_int_equal(phase[4], STEP);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        size_t size = forged[i].at == OUTER ? 4 : 8;
+        memcpy(before, phase + forged[i].at, size);
+        memcpy(phase + forged[i].at, forged[i].bytes, size);
+        rank_seal(&pack);
+        assert_int_equal(zt_unpack(pack.bytes, pack.size, NULL, &profiler), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        memcpy(phase + forged[i].at, before, size);
+    }
+    rank_seal(&pack);
+    ok(zt_unpack(pack.bytes, pack.size, NULL, &profiler));
+    zt_close(profiler);
+    free(pack.bytes);
+}
+
 /* Ranks are in the order of their numbers, rows in that of their cost. */
 static void test_a_table(void **state) {
     (void)state;
@@ -458,6 +497,7 @@ static void test_many_paths(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forged_statistics),
+        cmocka_unit_test(test_forged_phases),
         IN_DIRECTORY(test_a_table),
         IN_DIRECTORY(test_csv),
         IN_DIRECTORY(test_json),
