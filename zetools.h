@@ -1823,14 +1823,14 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 
 /* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
    merged, packed and closed.
-   size      of the buffer in bytes
+   size      of the statistics in bytes: all of the buffer
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
-       INVALID_ARGUMENT     it is damaged, or claims what is impossible
+       INVALID_ARGUMENT     it is damaged, claims what is impossible, or has more behind the statistics
        OUT_OF_HOST_MEMORY   also when 256 profilers are open in the process */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);
@@ -48385,10 +48385,24 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
-       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
-       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
-       ranks are joined by "cat run.*.pftrace >all.pftrace".
+       A rank without a path has taken 0 there, so that work that one rank alone has is an imbalance. Where ranks have
+       used several devices, the outermost level of a path is the first, second ... that the rank has used: device 0,
+       device 1, whatever they are called. A rank is known by the number at the end of its file's name; where that has
+       none, or another file has the same, by the file.
+
+       A file of another layout of the statistics, or one that is cut off, damaged, or two files in one, is named, and
+       the others are joined. So are all others; notes in each report, and on standard error, name ranks
+
+       - that have measured other metrics than most, or times alone. Their times are compared all the same.
+       - that have lost samples or not measured some. Where that is on a path, the time of the rank is marked by * (JSON
+         and CSV: partial_ranks), and the rank is called the fastest only if all are such.
+       - that have measured nothing. With ZT_AUTO, a rank that launches nothing writes empty statistics, unless there is
+         a file of the name already, or the name has %p or a variable that is not set: then it is no rank.
+       - of which there is no file, though there is one of a higher number: as of ranks that were killed.
+       - of another program than most, and those that had ended before others began, which may be of another run.
+
+       examples/ranks.c joins ranks inside of a program, by MPI. Timelines of ranks are joined by
+       "cat run.*.pftrace >all.pftrace".
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49519,4 +49533,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 09ae5f9060d90fb0 */
+/* Joined from src/ by src/join.py: 798429998b10b5e9 */
