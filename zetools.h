@@ -19263,8 +19263,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
-    const time_t now = time(NULL);
-    uint64_t packed_s = facts->packed_s || now < 0 ? facts->packed_s : (uint64_t)now;
+    uint64_t packed_s = facts->packed_s ? facts->packed_s : (uint64_t)time(NULL);
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
@@ -49533,4 +49532,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 798429998b10b5e9 */
+/* Joined from src/ by src/join.py: 69e1dbe393ce5518 */

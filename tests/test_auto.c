@@ -984,6 +984,34 @@ static void test_without_memory(void **state) {
     assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [");
 }
 
+static uint64_t failing; /* the allocation at exit */
+
+static void fail_at_exit(void) {
+    fail_heap(failing, 0);
+}
+
+static int idle_without_memory(void) {
+    void *state = NULL;
+    zt_auto_config config = {0};
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    config.report = in_directory("idle.zt");
+    ok(zt_auto(&config));
+    atexit(fail_at_exit); /* before the reports */
+    return 0;
+}
+
+/* At exit, allocations fail one by one, until there is a file: one of the profiler, two of its columns, and more of the
+   file. */
+static void test_an_idle_rank_without_memory(void **state) {
+    (void)state;
+    for (failing = 1; access(in_directory("idle.zt"), F_OK) != 0; failing++) {
+        assert_true(failing < 100);
+        expect_success_of(idle_without_memory);
+    }
+    assert_true(failing > 5);
+}
+
 /* With ZT_LOG, the message is printed before, and not again. */
 static void test_a_failure_is_printed_once(void **state) {
     const program p = {.calls = 1,
@@ -1620,6 +1648,7 @@ int main(void) {
         cmocka_unit_test(test_all_launches_are_left_out),
         cmocka_unit_test(test_a_loader_that_cannot_enable_tracing),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_an_idle_rank_without_memory),
         cmocka_unit_test(test_a_failure_is_printed_once),
         cmocka_unit_test(test_contexts_that_cannot_be_measured),
         cmocka_unit_test(test_a_first_context_that_cannot_be_measured),

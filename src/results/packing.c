@@ -284,8 +284,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
-    const time_t now = time(NULL);
-    uint64_t packed_s = facts->packed_s || now < 0 ? facts->packed_s : (uint64_t)now;
+    uint64_t packed_s = facts->packed_s ? facts->packed_s : (uint64_t)time(NULL);
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
