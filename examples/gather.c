@@ -525,8 +525,9 @@ static void write_note_of_metrics(message *note, const gathering *g, const char 
         g->ranks[first_usual].measured.bytes);
 }
 
-static int has_same_program(const rank *a, const rank *b) {
-    return strcmp(a->program.bytes, b->program.bytes) == 0;
+/* The file of a rank on which nothing was launched may be that of a shell around the program, or of a command before it. */
+static int has_same_program(const rank *usual, const rank *other) {
+    return other->is_idle || (!usual->is_idle && strcmp(usual->program.bytes, other->program.bytes) == 0);
 }
 
 static void write_note_of_programs(message *note, const gathering *g, const char *others, size_t first,
@@ -540,7 +541,8 @@ static void write_note_of_programs(message *note, const gathering *g, const char
 
 /* Ranks of one run need not begin or end together, but all of them run at some time. */
 static int has_same_time(const rank *usual, const rank *other) {
-    return !other->begun || (usual->begun && usual->begun <= other->ended && other->begun <= usual->ended);
+    return other->is_idle || !other->begun ||
+           (!usual->is_idle && usual->begun && usual->begun <= other->ended && other->begun <= usual->ended);
 }
 
 static void add_time(message *to, const rank *r) {

@@ -378,7 +378,9 @@ static void test_other_programs(void **state) {
     write_facts("run.0.zt", &(rank_facts){.program = "/bin/other -n"});
     write_facts("run.1.zt", &(rank_facts){.program = "solver -n"});
     write_facts("run.2.zt", &(rank_facts){.program = "../solver"});
+    write_rank("run.3.zt", &(rank_facts){.program = "sh", .is_idle = 1}, NULL, 0, NULL, 0);
     expect_note("run.*.zt", "Program of rank 0: other; of ranks 1-2: solver.");
+    assert_null(strstr(text_of("errors"), "Program of rank 3"));
 }
 
 /* Ranks of one run need not begin or end at the same time. */
@@ -389,6 +391,7 @@ static void test_other_runs(void **state) {
     write_facts("run.2.zt", &(rank_facts){.opened_s = 150, .packed_s = 210});
     write_facts("run.3.zt", NULL); /* it is not known */
     expect_note("run.*.zt", NULL);
+    write_rank("run.4.zt", &(rank_facts){.opened_s = 10, .packed_s = 11, .is_idle = 1}, NULL, 0, NULL, 0);
     write_facts("run.0.zt", &(rank_facts){.opened_s = 100, .packed_s = 149});
     expect_note("run.*.zt",
                 "Perhaps of another run: rank 0, from 1970-01-01 00:01:40 to 1970-01-01 00:02:29 "
