@@ -221,9 +221,9 @@ examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/exam
 run-onednn: $(BUILD)/libzt_auto.so
 run-gather: $(BUILD)/examples/gather $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS)
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
-	cd $(RUN_IN) && for rank in 0 1 2 3; do '$(CURDIR)/tests/run-on-device.sh' env RANK=$$rank 'ZT_AUTO=run.%q{RANK}.zt' \
-	    LD_PRELOAD='$(abspath $(BUILD))/libzt_auto.so' '$(abspath $(BUILD))/examples/simulate' >/dev/null || exit 1; done
-	cd $(RUN_IN) && '$(abspath $<)' run.[0-3].zt - && '$(abspath $<)' run.[0-3].zt run.ranks.html
+	cd $(RUN_IN) && rm -f run.[0-3].zt && for rank in 0 1 2 3; do '$(CURDIR)/tests/run-on-device.sh' env RANK=$$rank 'ZT_AUTO=run.%q{RANK}.zt' \
+	    LD_PRELOAD='$(abspath $(BUILD))/libzt_auto.so' '$(abspath $(BUILD))/examples/simulate' >/dev/null & done; wait
+	cd $(RUN_IN) && '$(abspath $<)' run.0.zt run.1.zt run.2.zt run.3.zt - && '$(abspath $<)' run.[0-3].zt run.ranks.html
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started

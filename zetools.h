@@ -808,6 +808,9 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
+    uint32_t
+        device; /* of a path in packed statistics of several devices: on which of these it was measured, from
+                            1; see SEVERAL DEVICES. 0: not known, or on the only one */
     uint64_t entered;    /* how often a phase was ended while the profiler was open */
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. NaN: it was not
@@ -1083,6 +1086,9 @@ struct zt_info {
                                threads together: in zt_begin, zt_end and zt_execute, in collecting, and in the
                                callbacks of the tracer. Estimated from one call in sixteen. Sleeping, the
                                execution itself, and hooks do not count; config.sample does */
+    const char *program; /* the command line of the process that measures, or has measured. "": not known */
+    uint64_t opened_s;   /* when the profiler was opened there, in seconds since 1970 (UTC). 0: not known */
+    uint64_t packed_s;   /* of one from zt_unpack, when its statistics were packed */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1817,14 +1823,14 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 
 /* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
    merged, packed and closed.
-   size      of the buffer in bytes
+   size      of the statistics in bytes: all of the buffer
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
-       INVALID_ARGUMENT     it is damaged, or claims what is impossible
+       INVALID_ARGUMENT     it is damaged, claims what is impossible, or has more behind the statistics
        OUT_OF_HOST_MEMORY   also when 256 profilers are open in the process */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);
@@ -2443,7 +2449,7 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = info.error = "";
+    info.availability_text = info.error = info.program = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
@@ -4445,6 +4451,9 @@ ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allo
         if (before) {
             grown.capacity = before * 2;
         }
+        while (zt__map_lacks_room(&grown, map->count + more)) {
+            grown.capacity *= 2;
+        }
         zt__unlock(mutex);
         grown.entries = (zt__map_entry *)zt__allocate(allocator, grown.capacity, sizeof *grown.entries);
         zt__lock(mutex);
@@ -4787,6 +4796,7 @@ typedef struct zt__suffix {
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
+    int is_of_process; /* it has the process ID, or nothing for a variable that is not set */
 } zt__file_path;
 
 /* Returns what follows the last separator of a path. */
@@ -4884,6 +4894,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
     zt__file_path path;
     size_t used = 0;
+    path.is_of_process = 0;
     while (name < end) {
         char variable[256], number[24];
         const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
@@ -4892,11 +4903,13 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
             size = (size_t)snprintf(number, sizeof number, "%ld", zt__get_process_id());
             inserted = number;
             name += 2;
+            path.is_of_process = 1;
         } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
             zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
             inserted = zt__get_variable(variable);
             size = inserted ? strlen(inserted) : 0;
             name = brace + 1;
+            path.is_of_process |= size == 0;
         } else {
             name++;
         }
@@ -9650,11 +9663,14 @@ enum { ZT__BATCH = 64 };
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;                   /* of each column, or NULL: no sample yet */
-    float *rows;                            /* samples kept for quantiles: their kept columns */
-    uint32_t kept, capacity;                /* in rows */
-    uint64_t count;                         /* samples added */
-    uint64_t seed;                          /* with the number of a sample, decides whether it is kept */
+    zt__moments *moments;              /* of each column, or NULL: no sample yet */
+    float *rows;                       /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity;           /* in rows */
+    int borrows_moments, borrows_rows; /* they are not freed with the statistics */
+    uint64_t count;                    /* samples added */
+    uint64_t sorted_at; /* while the count is this, the rows are sorted: by the first column, */
+    double median, p95; /* of which these are quantiles */
+    uint64_t seed;      /* with the number of a sample, decides whether it is kept */
     uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the first column: values in each bucket */
 } zt__statistics;
 
@@ -9717,6 +9733,10 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to);
 
+/* Finds median and 95th percentile of the GPU time if the kept samples are sorted by it, and all have one. The mutex is
+   held. */
+ZT__PRIVATE void zt__find_sorted_quantiles(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Sorts the kept samples by their first figure, the GPU time. In which place a sample is does not matter to those that are
    added later, because they replace one at random. The mutex is held. */
 ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics);
@@ -9725,10 +9745,11 @@ ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
-/* Finds median and 95th percentile of the GPU time of one path if its kept samples are sorted, as those that were packed
-   are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is held. */
-ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                          uint32_t column, double *median, double *p95);
+/* Gets median and 95th percentile of the GPU time of one path if they are known because its kept samples are sorted, as
+   those that were packed are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is
+   held. */
+ZT__PRIVATE int zt__get_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                         uint32_t column, double *median, double *p95);
 
 /* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
@@ -9785,8 +9806,12 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
-    zt__free(allocator, statistics->moments);
-    zt__free(allocator, statistics->rows);
+    if (!statistics->borrows_moments) {
+        zt__free(allocator, statistics->moments);
+    }
+    if (!statistics->borrows_rows) {
+        zt__free(allocator, statistics->rows);
+    }
     memset(statistics, 0, sizeof *statistics);
 }
 
@@ -9819,7 +9844,7 @@ ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__stati
     }
     memset(statistics->time_counts, 0, sizeof statistics->time_counts);
     statistics->kept = 0;
-    statistics->count = 0;
+    statistics->count = statistics->sorted_at = 0;
 }
 
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
@@ -9829,6 +9854,7 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     uint64_t wanted = statistics->count + more;
     uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
     float *rows, *before = statistics->rows;
+    int borrows_before = statistics->borrows_rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -9858,8 +9884,11 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     zt__lock(mutex);
     statistics->rows = rows;
     statistics->capacity = (uint32_t)capacity;
+    statistics->borrows_rows = 0;
     zt__unlock(mutex);
-    zt__free(allocator, before);
+    if (!borrows_before) {
+        zt__free(allocator, before);
+    }
     return 1;
 }
 
@@ -10127,11 +10156,39 @@ static int zt__compare_kept_rows(const void *a, const void *b) {
     return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
 }
 
+/* Returns the value at a share of sorted rows, interpolated linearly. */
+static double zt__sorted_quantile(const float *rows, uint32_t count, size_t columns, double share) {
+    double position = share * (count - 1), part = position - (uint32_t)position;
+    const float *row = rows + columns * (uint32_t)position;
+    return part > 0 ? *row + ((double)row[columns] - *row) * part : *row;
+}
+
+ZT__PRIVATE void zt__find_sorted_quantiles(const zt__sample_layout *layout, zt__statistics *statistics) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows;
+    uint32_t left = statistics->kept;
+    int is_sorted = left > 0 && columns > 0 && !zt__is_nan(row[0]);
+    statistics->sorted_at = 0;
+    /* Four at once, because most of what is read of a file of a rank are such values. */
+    for (; left > 4 && columns == 1; left -= 4, row += 4) {
+        is_sorted &= (row[0] <= row[1]) & (row[1] <= row[2]) & (row[2] <= row[3]) & (row[3] <= row[4]);
+    }
+    for (; left > 1 && is_sorted; left--, row += columns) {
+        is_sorted = *row <= row[columns];
+    }
+    if (is_sorted) {
+        statistics->sorted_at = statistics->count;
+        statistics->median = zt__sorted_quantile(statistics->rows, statistics->kept, columns, 0.5);
+        statistics->p95 = zt__sorted_quantile(statistics->rows, statistics->kept, columns, 0.95);
+    }
+}
+
 ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
     if (statistics->kept > 1 && layout->kept_count > 0) {
         qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
               zt__compare_kept_rows);
     }
+    zt__find_sorted_quantiles(layout, statistics);
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -10205,30 +10262,14 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
     return values[count - 1].value;
 }
 
-ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                          uint32_t column, double *median, double *p95) {
-    const size_t columns = layout->kept_count;
-    const float *row, *last;
-    double *const quantiles[2] = {median, p95};
-    const double shares[2] = {0.5, 0.95};
-    uint32_t i;
-    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column) {
+ZT__PRIVATE int zt__get_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                         uint32_t column, double *median, double *p95) {
+    if (statistics->count == 0 || statistics->sorted_at != statistics->count ||
+        layout->kept_columns[0] != column) {
         return 0;
     }
-    last = statistics->rows + columns * (statistics->kept - 1);
-    for (row = statistics->rows; row < last; row += columns) {
-        if (zt__is_nan(*row) || *row > row[columns]) {
-            return 0;
-        }
-    }
-    if (zt__is_nan(*last)) {
-        return 0;
-    }
-    for (i = 0; i < 2; i++) {
-        double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
-        row = statistics->rows + columns * (uint32_t)position;
-        *quantiles[i] = row == last ? *row : *row + ((double)row[columns] - *row) * share;
-    }
+    *median = statistics->median;
+    *p95 = statistics->p95;
     return 1;
 }
 
@@ -10659,6 +10700,7 @@ typedef struct zt__facts {
     uint32_t core_clock_mhz;
     uint64_t timer_hz; /* of the device's time stamps */
     uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
+    uint64_t packed_s; /* when its statistics were packed, if it was unpacked */
 } zt__facts;
 
 /* What the device can do at the most, a second; 0: not known. */
@@ -10708,7 +10750,7 @@ struct zt_profiler {
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
-    char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
+    uint8_t *unpacked;      /* texts, moments and kept samples of a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
     uint64_t opened_ns; /* host time; 0: not known */
@@ -11938,7 +11980,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->kept_columns);
     zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->reports);
-    zt__free(&allocator, profiler->strings);
+    zt__free(&allocator, profiler->unpacked);
     zt__destroy_mutex(&profiler->collector.mutex);
     zt__destroy_mutex(&profiler->mutex);
     zt__free(&allocator, profiler);
@@ -18261,7 +18303,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
         totals.host_wait_ns += path->host_wait_ns;
-        zt__add_power(&totals.power, &path->power, 1);
+        if (totals.is_phase) {
+            zt__add_power(&totals.power, &path->power, 1);
+        }
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
         while (inner) {
@@ -18378,15 +18422,16 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     zt_aggregation aggregation = profiler->layout.aggregations[column];
     uint32_t kept_count = 0, time_column = zt__time_column(profiler, column);
     int has_memory = 1, is_combined = aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN;
-    int is_sorted = 0;
-    double median = zt__nan(), p95 = zt__nan(), time_ns, error_ns;
+    int is_sorted = 0, is_launch_latency = column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY);
+    double median = zt__nan(), p95 = zt__nan(), time_ns;
     zt__kept_value *kept = NULL;
     zt__moments moments;
+    zt__totals totals;
     zt__lock(&profiler->mutex);
     if (subject.path && is_combined && !values) {
-        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
-                                              zt__statistics_with(subject, column, subject.path), column,
-                                              &median, &p95);
+        is_sorted = zt__get_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                             zt__statistics_with(subject, column, subject.path), column,
+                                             &median, &p95);
     }
     if (!is_sorted) {
         zt__unlock(&profiler->mutex);
@@ -18394,7 +18439,10 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     }
     moments = zt__sum_moments(subject, column);
     time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
-    error_ns = zt__add_up(subject).launch_error_ns;
+    totals.launch_error_ns = 0;
+    if (is_launch_latency) {
+        totals = zt__add_up(subject);
+    }
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
     if (is_sorted) {
@@ -18408,8 +18456,8 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     } else if (zt__is_positive(time_ns)) {
         stats->rate = stats->sum / time_ns * 1e9;
     }
-    if (column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY)) {
-        zt__hide_uncertain(stats, error_ns);
+    if (is_launch_latency) {
+        zt__hide_uncertain(stats, totals.launch_error_ns);
     }
     if (values) {
         *values = kept;
@@ -18603,6 +18651,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     }
     info->name = subject.region->name;
     info->region = subject.region->index;
+    info->device = subject.path ? subject.path->device : 0;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     zt__get_times(profiler, subject, info);
@@ -19406,7 +19455,7 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 12, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 13, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -19418,40 +19467,44 @@ typedef struct zt__packer {
     uint8_t *bytes; /* not changed if `is_reading` */
     size_t size, used;
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
-    char *strings;      /* the next text that is read is copied to here */
+    uint8_t *room;      /* for the next text, moments or kept samples that are read */
 } zt__packer;
 
 /* Returns 4 or 8 bytes as an integer. Compilers make one instruction of it. */
-static uint32_t zt__u32_at(const uint8_t *bytes) {
+static inline uint32_t zt__u32_at(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static uint64_t zt__u64_at(const uint8_t *bytes) {
+static inline uint64_t zt__u64_at(const uint8_t *bytes) {
     return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
 }
 
-static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
+static inline uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
     sum = (sum ^ word) * UINT64_C(0x100000001b3);
     return sum ^ sum >> 32;
 }
 
-/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of two sums
-   has every second word, so that the processor calculates both at once. */
+/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of four sums
+   has every fourth word, so that the processor calculates all at once. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
-    enum { STEP = 16 };
+    enum { STEP = 32 };
     const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
     size_t left = size - ZT__PACK_HEADER_SIZE;
     uint8_t last[STEP] = {0};
-    uint64_t even = UINT64_C(0xcbf29ce484222325), odd = even;
+    uint64_t first = UINT64_C(0xcbf29ce484222325), second = first, third = first, fourth = first;
     for (; left > 0; left -= left < STEP ? left : (size_t)STEP, next += STEP) {
         if (left < STEP) {
             memcpy(last, next, left);
             next = last;
         }
-        even = zt__add_to_checksum(even, zt__u64_at(next));
-        odd = zt__add_to_checksum(odd, zt__u64_at(next + 8));
+        first = zt__add_to_checksum(first, zt__u64_at(next));
+        second = zt__add_to_checksum(second, zt__u64_at(next + 8));
+        third = zt__add_to_checksum(third, zt__u64_at(next + 16));
+        fourth = zt__add_to_checksum(fourth, zt__u64_at(next + 24));
     }
-    return zt__add_to_checksum(even, odd);
+    first = zt__add_to_checksum(first, second);
+    first = zt__add_to_checksum(first, third);
+    return zt__add_to_checksum(first, fourth);
 }
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
@@ -19468,6 +19521,15 @@ static int zt__require_more(zt__packer *packer, size_t count, size_t size) {
     return zt__require(packer, (packer->size - packer->used) / size >= count);
 }
 
+/* Returns room for what is read, of this size and alignment. Each text, and all moments and all kept samples of a path,
+   have a number before them in the buffer, which is at least as large as the bytes that alignment or the end of a text
+   take here. So a block of the size of the buffer has room for all. */
+static void *zt__next_room(zt__packer *packer, size_t size, size_t alignment) {
+    uint8_t *room = packer->room + (0 - (uintptr_t)packer->room) % alignment;
+    packer->room = room + size;
+    return room;
+}
+
 static void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
                                    size_t size) {
     void *memory = zt__allocate(allocator, count, size);
@@ -19478,7 +19540,7 @@ static void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *alloc
 }
 
 /* Returns the next bytes of the buffer, or NULL if it does not have so many. */
-static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+static inline uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     uint8_t *bytes = NULL;
     if (packer->used <= packer->size && size <= packer->size - packer->used) {
         bytes = packer->bytes + packer->used;
@@ -19492,16 +19554,17 @@ static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
 
 /* Transfers the low `size` bytes of an integer, 4 or 8, little-endian. A buffer that is read is rejected if the value
    is above `most`. */
-static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+static inline uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
-    uint64_t read = 0;
+    uint64_t read;
     size_t i;
     for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    if (bytes && packer->is_reading) {
-        read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
+    if (!bytes || !packer->is_reading) {
+        return 0;
     }
+    read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
     return zt__require(packer, read <= most) ? read : 0;
 }
 
@@ -19519,6 +19582,24 @@ static void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most)
     }
 }
 
+/* Transfers several counts at once. Returns their sum. */
+static uint64_t zt__transfer_counts(zt__packer *packer, uint64_t *counts, size_t count, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, count * sizeof *counts);
+    uint64_t all = 0;
+    size_t i, k;
+    for (i = 0; i < count && bytes && packer->is_reading; i++) {
+        counts[i] = zt__u64_at(bytes + i * 8);
+        zt__require(packer, counts[i] <= most);
+        all += counts[i];
+    }
+    for (i = 0; i < count && bytes && !packer->is_reading; i++) {
+        for (k = 0; k < 8; k++) {
+            bytes[i * 8 + k] = (uint8_t)(counts[i] >> 8 * k);
+        }
+    }
+    return all;
+}
+
 static void zt__transfer_f64(zt__packer *packer, double *value) {
     uint64_t bits;
     memcpy(&bits, value, sizeof bits);
@@ -19531,6 +19612,13 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
 /* Transfers many values at once: most of a buffer are kept samples. */
 static void zt__transfer_floats(zt__packer *packer, float *values, size_t count) {
     uint8_t *bytes = zt__next_bytes(packer, count * sizeof *values);
+#if defined(_WIN32) || (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+    if (bytes && packer->is_reading) {
+        memcpy(values, bytes, count * sizeof *values);
+    } else if (bytes) {
+        memcpy(bytes, values, count * sizeof *values);
+    }
+#else
     uint32_t bits;
     size_t i;
     for (i = 0; bytes && packer->is_reading && i < count; i++) {
@@ -19544,17 +19632,7 @@ static void zt__transfer_floats(zt__packer *packer, float *values, size_t count)
         bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
         bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
     }
-}
-
-/* Returns whether one of the values may be negative: it, or a NaN or 0 with the sign bit. */
-static int zt__has_sign(const float *values, size_t count) {
-    uint32_t bits, all = 0;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        memcpy(&bits, &values[i], sizeof bits);
-        all |= bits;
-    }
-    return all >> 31 != 0;
+#endif
 }
 
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
@@ -19564,12 +19642,10 @@ static void zt__transfer_flag(zt__packer *packer, int *flag) {
     }
 }
 
-/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
-   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
-   its length. */
 static void zt__transfer_text(zt__packer *packer, const char **text) {
     uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
     uint8_t *bytes;
+    char *copy;
     zt__transfer_u32(packer, &length, UINT32_MAX);
     bytes = zt__next_bytes(packer, length);
     if (!packer->is_reading) {
@@ -19580,9 +19656,10 @@ static void zt__transfer_text(zt__packer *packer, const char **text) {
     }
     *text = "";
     if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
-        *text = (char *)memcpy(packer->strings, bytes, length);
-        packer->strings[length] = 0;
-        packer->strings += length + 1;
+        copy = (char *)zt__next_room(packer, (size_t)length + 1, 1);
+        memcpy(copy, bytes, length);
+        copy[length] = 0;
+        *text = copy;
     }
 }
 
@@ -19637,6 +19714,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
+    uint64_t packed_s = facts->packed_s ? facts->packed_s : (uint64_t)time(NULL);
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
@@ -19657,6 +19735,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
     zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
     zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &packed_s, ZT__MAX_PACKED_COUNT);
     zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
@@ -19665,6 +19744,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_memory_info(packer, profiler);
     if (packer->is_reading) {
         zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
+        facts->packed_s = packed_s;
         profiler->availability = (zt_availability)availability;
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
                       strlen(why));
@@ -19717,12 +19797,7 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
 
 /* Transfers how many times are in each bucket; in all, these are the values of the first column. */
 static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statistics) {
-    uint64_t all = 0;
-    uint32_t i;
-    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
-        zt__transfer_u64(packer, &statistics->time_counts[i], statistics->count);
-        all += statistics->time_counts[i];
-    }
+    uint64_t all = zt__transfer_counts(packer, statistics->time_counts, ZT__TIME_BUCKETS, statistics->count);
     if (packer->is_reading) {
         zt__require(packer, all == statistics->moments[0].count);
     }
@@ -19733,7 +19808,6 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
    not a number, as they do for those of a driver. */
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t column, place, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
@@ -19741,8 +19815,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
         if (!zt__require_more(packer, layout->column_count, ZT__PACKED_MOMENTS_SIZE)) {
             return;
         }
-        statistics->moments = (zt__moments *)zt__allocate_unpacked(packer, allocator, layout->column_count,
-                                                                   sizeof *statistics->moments);
+        statistics->moments = (zt__moments *)zt__next_room(
+            packer, layout->column_count * sizeof *statistics->moments, sizeof statistics->moments->sum);
+        statistics->borrows_moments = 1;
     }
     for (column = 0; column < layout->column_count && statistics->count > 0 && statistics->moments;
          column++) {
@@ -19777,8 +19852,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (packer->is_reading && zt__require(packer, kept <= statistics->count) &&
         zt__require_more(packer, values, sizeof *statistics->rows) && values > 0) {
         statistics->rows =
-            (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
-        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+            (float *)zt__next_room(packer, values * sizeof *statistics->rows, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = kept;
+        statistics->borrows_rows = 1;
     }
     if (!packer->is_reading) {
         zt__sort_rows(layout, statistics);
@@ -19786,16 +19862,31 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (statistics->rows) {
         zt__transfer_floats(packer, statistics->rows, values);
     }
-    if (!packer->is_reading || !statistics->rows || !zt__has_sign(statistics->rows, values)) {
+    if (!packer->is_reading || !statistics->rows) {
         return;
     }
+    zt__find_sorted_quantiles(layout, statistics);
     for (place = 0; place < layout->kept_count; place++) {
         int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
-        for (i = place; is_time && i < values; i += layout->kept_count) {
+        int is_ascending = place == 0 && statistics->sorted_at > 0; /* then the first is the least */
+        for (i = place; is_time && i < (is_ascending ? 1 : values); i += layout->kept_count) {
             is_valid &= !(statistics->rows[i] < 0);
         }
         zt__require(packer, is_valid);
     }
+}
+
+/* Makes room in a map for all regions or paths that are read next, because growing step by step costs more. Each has at
+   least so many bytes in the buffer. */
+static void zt__make_unpacked_room(zt__packer *packer, zt_profiler *profiler, zt__map *map, uint32_t count) {
+    enum { LEAST_SIZE = 2 * 4 + 2 * 8 };
+    int has_room = 1;
+    if (zt__require_more(packer, count, LEAST_SIZE)) {
+        zt__lock(&profiler->mutex);
+        has_room = zt__map_make_room_for(map, count, &profiler->config.allocator, &profiler->mutex);
+        zt__unlock(&profiler->mutex);
+    }
+    packer->result = has_room ? packer->result : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 /* Transfers a region. If the buffer is written, the mutex is held. */
@@ -19830,14 +19921,43 @@ static int zt__is_time_or_nan(double ns) {
     return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
 }
 
+/* Transfers what a phase has and a region has not. If the buffer is written, the mutex is held. */
+static void zt__transfer_phase(zt__packer *packer, zt__path *path) {
+    double *power[7 + ZT_THROTTLE_REASONS];
+    uint32_t i;
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        power[7 + i] = &path->power.throttled_by_s[i];
+    }
+    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+        zt__require(packer, !packer->is_reading || zt__is_finite(*power[i]));
+    }
+    zt__transfer_memory(packer, &path->memory);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_time_or_nan(path->host_wait_ns));
+        /* A device may be around all phases. */
+        zt__require(packer, path->depth <= ZT__MAX_PHASE_DEPTH + 1 && zt__is_phase_or_root(path->key.outer));
+    }
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
-    uint32_t region = path ? path->key.region->index : 0, pass;
+    uint32_t region = path ? path->key.region->index : 0, device = path ? path->device : 0, pass;
     uint64_t timed = 0;
-    double *power[7 + ZT_THROTTLE_REASONS];
-    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -19858,15 +19978,9 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
-    power[0] = &path->power.joules;
-    power[1] = &path->power.energy_s;
-    power[2] = &path->power.throttled_s;
-    power[3] = &path->power.clock_s;
-    power[4] = &path->power.megahertz_s;
-    power[5] = &path->power.awake_s;
-    power[6] = &path->power_s;
-    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-        power[7 + i] = &path->power.throttled_by_s[i];
+    zt__transfer_u32(packer, &device, ZT__MAX_PROFILERS);
+    if (zt__require(packer, path->depth == 1 || device == path->device)) {
+        path->device = device;
     }
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
@@ -19877,34 +19991,22 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
     zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
-    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
-    zt__transfer_f64(packer, &path->host_wait_ns);
-    for (i = 0; i < ZT__COUNT_OF(power); i++) {
-        zt__transfer_f64(packer, power[i]);
+    if (path->key.region->is_phase) {
+        zt__transfer_phase(packer, path);
     }
-    zt__transfer_memory(packer, &path->memory);
     zt__transfer_statistics(packer, profiler, &profiler->layout, &path->statistics);
     if (path->key.region->is_phase) {
         zt__transfer_statistics(packer, profiler, &profiler->entry_layout, &path->entries);
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
-        for (i = 0; i < ZT__COUNT_OF(power); i++) {
-            zt__require(packer, zt__is_finite(*power[i]));
-        }
+                                zt__is_time_or_nan(path->bytes_ns));
         zt__require(packer, path->with_metrics <= path->statistics.count);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        /* A device may be around all phases. */
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
-                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -20042,7 +20144,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (layout == 0 || stated < ZT__PACK_HEADER_SIZE || hash != zt__checksum(packer.bytes, (size_t)stated)) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
     }
-    size = (size_t)stated;
+    if (stated < size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the statistics end before the buffer does");
+    }
 
     unpacked = zt__create_profiler(&complete);
     if (!unpacked) {
@@ -20050,19 +20155,21 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
     unpacked->config.baseline = NULL;
-    /* Not cleared, because most of it stays unused: texts are few beside the rest of a large buffer. */
-    unpacked->strings = (char *)complete.allocator.allocate(size, complete.allocator.user);
-    if (!unpacked->strings || !zt__keep_columns(unpacked, &complete)) {
+    /* Not cleared: each part is written before it is used. */
+    unpacked->unpacked = (uint8_t *)complete.allocator.allocate(size, complete.allocator.user);
+    if (!unpacked->unpacked || !zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     packer.size = size;
-    packer.strings = unpacked->strings;
+    packer.room = unpacked->unpacked;
     zt__transfer_profiler(&packer, unpacked, &region_count);
     zt__transfer_metrics(&packer, unpacked);
+    zt__make_unpacked_room(&packer, unpacked, &unpacked->names, region_count);
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
     zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
+    zt__make_unpacked_room(&packer, unpacked, &unpacked->path_map, path_count);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }
@@ -44531,7 +44638,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
-    info.error = "";
+    info.error = info.program = "";
     info.pass_count = 1;
     if (profiler) {
         zt__update_power(zt__mutable(profiler));
@@ -44546,6 +44653,9 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
         return info;
     }
     info.error = zt__get_last_error(zt__diagnostics_of(profiler));
+    info.program = profiler->facts.program;
+    info.opened_s = profiler->facts.opened_s;
+    info.packed_s = profiler->facts.packed_s;
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
@@ -45360,6 +45470,7 @@ typedef struct zt__auto {
     zt_hook hooks[ZT__MAX_HOOKS];
     int samples_hotspots;
     const char *report;       /* the path of the first report, or "-" */
+    uint64_t since_s;         /* when zt_auto was called, in seconds since 1970 */
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
@@ -45413,6 +45524,7 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
     zt__automatic.signal = signal;
+    zt__automatic.since_s = (uint64_t)time(NULL);
     zt__automatic.config = config->profiler;
     if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
         zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
@@ -45437,6 +45549,34 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
+/* Writes the packed statistics of a process that has launched nothing, because those of the other ranks are compared with
+   them. Not over a file, since other processes of a rank, such as a shell, have its name, too; and not where the name is of
+   no rank. Returns whether it has. */
+static int zt__write_idle_rank(void) {
+    const char *reports = zt__automatic.report;
+    zt_config config = zt__complete_config(&zt__automatic.config);
+    zt_profiler *idle = zt__create_profiler(&config);
+    zt__file_properties there;
+    zt__file_path path;
+    int is_written = 0, has_memory = idle && zt__lay_out_columns(idle);
+    while (has_memory && zt__next_path(&reports, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (!suffix || suffix->kind != ZT__OF_PACK || path.is_of_process ||
+            zt__get_file_properties(path.text, &there)) {
+            continue;
+        }
+        zt__read_program(idle->facts.program, sizeof idle->facts.program);
+        idle->facts.opened_s = zt__automatic.since_s;
+        idle->availability = ZT_AVAILABILITY_UNKNOWN;
+        zt__write_reports(idle, path.text, 1, 1);
+        is_written = 1;
+    }
+    if (idle) {
+        zt__free_profiler(idle);
+    }
+    return is_written;
+}
+
 static void zt__print_why_no_device(zt__tracer *tracer) {
     uint64_t launches, executions;
     zt__lock(&tracer->mutex);
@@ -45455,8 +45595,11 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     } else if (zt__automatic.signal) {
         zt__print_message(
             "zt_auto: this process used no command list while it was traced, so there is no report.");
-    } else {
+    } else if (tracer->open_failures || !zt__write_idle_rank()) {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    } else {
+        zt__print_message(
+            "zt_auto: this process created no command list afterwards, so its statistics are empty.");
     }
 }
 
@@ -48925,10 +49068,24 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
-       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
-       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
-       ranks are joined by "cat run.*.pftrace >all.pftrace".
+       A rank without a path has taken 0 there, so that work that one rank alone has is an imbalance. Where ranks have
+       used several devices, the outermost level of a path is the first, second ... that the rank has used: device 0,
+       device 1, whatever they are called. A rank is known by the number at the end of its file's name; where that has
+       none, or another file has the same, by the file.
+
+       A file of another layout of the statistics, or one that is cut off, damaged, or two files in one, is named, and
+       the others are joined. So are all others; notes in each report, and on standard error, name ranks
+
+       - that have measured other metrics than most, or times alone. Their times are compared all the same.
+       - that have lost samples or not measured some. Where that is on a path, the time of the rank is marked by * (JSON
+         and CSV: partial_ranks), and the rank is called the fastest only if all are such.
+       - that have measured nothing. With ZT_AUTO, a rank that launches nothing writes empty statistics, unless there is
+         a file of the name already, or the name has %p or a variable that is not set: then it is no rank.
+       - of which there is no file, though there is one of a higher number: as of ranks that were killed.
+       - of another program than most, and those that had ended before others began, which may be of another run.
+
+       examples/ranks.c joins ranks inside of a program, by MPI. Timelines of ranks are joined by
+       "cat run.*.pftrace >all.pftrace".
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49242,22 +49399,23 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        in nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots,
        peaks and zt_info.power are left out; zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
+           "ZTPK"; u32 layout: 13; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
-           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
+           u32 core clock in MHz; u64 timer in Hz, opening and packing in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            u32 1 if memory is, or was, watched; u64 allocations, of these not freed, their bytes, further
            allocations, bytes in use, at most, of host memory, at most; the memory of no phase, as below
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
            each region or phase: text name; u32 1 if it is a phase; u64 lost, dropped
-           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region; u32 device, from
+               1, or 0 if there are not several
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; then, without meaning for a region, u64 entries, of these incomplete,
+               u64 collected with metrics; then, of a phase alone, u64 entries, of these incomplete,
                host time, own host time; f64 host time waiting for the device, J, seconds in which they are known, seconds
                throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
                entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
@@ -49273,10 +49431,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if they are kept.
 
-       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
-       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
-       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
-       sum = sum ^ sum >> 32.
+       The checksum is of u64 words, in groups of four, the last one filled up with bytes of 0. Four sums begin as
+       0xcbf29ce484222325. The first words of all groups are added to one, the second to another, and so on; and then
+       the second, third and fourth sum to the first, which is the checksum. To add a word:
+       sum = (sum ^ word) * 0x100000001b3, and then sum = sum ^ sum >> 32.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -50073,4 +50231,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 31930af5077b6179 */
+/* Joined from src/ by src/join.py: c4ec642e75e61148 */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_LAYOUT = 12, RANK_HEADER = 24, RANK_BUCKETS = 25 };
+enum { RANK_LAYOUT = 13, RANK_HEADER = 24, RANK_BUCKETS = 25 };
 
 /* A region or phase, of which the rank has one path or more. */
 typedef struct rank_region {
@@ -25,10 +25,21 @@ typedef struct rank_path {
     uint64_t count;
     uint32_t kept; /* of these */
     double total_ns;
+    uint64_t lost, dropped;
+    uint32_t device; /* of several, from 1 */
 } rank_path;
 
-typedef struct rank_pack {
+/* What is not known is 0 or NULL. */
+typedef struct rank_facts {
     const char *metric; /* measured on no sample; NULL: the rank has measured times alone */
+    const char *group;
+    const char *program;
+    uint64_t opened_s, packed_s;
+    int is_idle; /* zt_auto has seen no command list */
+} rank_facts;
+
+typedef struct rank_pack {
+    rank_facts facts;
     unsigned char *bytes;
     size_t size, room;
 } rank_pack;
@@ -77,24 +88,39 @@ static inline void rank_put_text(rank_pack *pack, const char *text) {
 }
 
 /* What a rank says about itself. */
-static inline void rank_put_facts(rank_pack *pack, uint32_t region_count) {
-    rank_put_u32(pack, pack->metric != NULL);
+static inline void rank_put_facts(rank_pack *pack, uint32_t region_count, const rank_path *paths,
+                                  uint32_t path_count) {
+    const rank_facts *facts = &pack->facts;
+    uint64_t lost = 0, dropped = 0;
+    for (uint32_t i = 0; i < path_count; i++) {
+        lost += paths[i].lost;
+        dropped += paths[i].dropped;
+    }
+    rank_put_u32(pack, facts->metric != NULL);
     rank_put_u32(pack, region_count);
     rank_put_u32(pack, 1); /* passes */
     rank_put_u32(pack, 0); /* tiles, apart from the whole */
     rank_put_u32(pack, 0); /* config.samples */
     rank_put_u32(pack, 0); /* latencies are not kept */
-    rank_put_u32(pack, pack->metric ? ZT_AVAILABLE : ZT_TIMES_BY_CHOICE);
-    for (int i = 0; i < 6; i++)
-        rank_put_text(pack, ""); /* why, device, driver version, UUID, PCI address, program */
-    rank_put_zeros(pack, 4 + 2 * 8);
+    rank_put_u32(pack, facts->is_idle  ? ZT_AVAILABILITY_UNKNOWN
+                       : facts->metric ? ZT_AVAILABLE
+                                       : ZT_TIMES_BY_CHOICE);
+    for (int i = 0; i < 5; i++)
+        rank_put_text(pack, ""); /* why, device, driver version, UUID, PCI address */
+    rank_put_text(pack, facts->program ? facts->program : "");
+    rank_put_zeros(pack, 4 + 8); /* clocks */
+    rank_put_u64(pack, facts->opened_s);
+    rank_put_u64(pack, facts->packed_s);
     rank_put_u32(pack, ZT_CAUSE_COUNT);
-    rank_put_zeros(pack, (ZT_CAUSE_COUNT + 1) * 8);
+    for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++)
+        rank_put_u64(pack, cause == ZT_LOST_OVERWRITTEN ? lost : cause == ZT_DROPPED_NO_PROBE ? dropped : 0);
+    rank_put_u64(pack, 0);                           /* unobserved lists */
     rank_put_zeros(pack, 4 + 8 * 8 + 2 * 4 + 5 * 8); /* memory */
-    if (pack->metric) {
-        rank_put_text(pack, pack->metric);
-        for (int i = 0; i < 4; i++)
-            rank_put_text(pack, ""); /* group, component, units, description */
+    if (facts->metric) {
+        rank_put_text(pack, facts->metric);
+        rank_put_text(pack, facts->group ? facts->group : "");
+        for (int i = 0; i < 3; i++)
+            rank_put_text(pack, ""); /* component, units, description */
         rank_put_zeros(pack, 3 * 4); /* type, aggregation, pass */
     }
 }
@@ -103,8 +129,12 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
     double mean = path->count ? path->total_ns / (double)path->count : 0;
     rank_put_u32(pack, path->outer);
     rank_put_u32(pack, path->region);
-    rank_put_zeros(pack, 3 * 8 + 2 * 4 + 4 * 8);          /* lost, dropped and so on, bytes */
-    rank_put_zeros(pack, 4 * 8 + 16 * 8 + 2 * 4 + 5 * 8); /* of phases: entries, power, memory */
+    rank_put_u32(pack, path->device);
+    rank_put_u64(pack, path->lost);
+    rank_put_u64(pack, path->dropped);
+    rank_put_zeros(pack, 8 + 2 * 4 + 4 * 8); /* missing and so on, bytes */
+    if (regions[path->region].is_phase)
+        rank_put_zeros(pack, 4 * 8 + 16 * 8 + 2 * 4 + 5 * 8); /* entries, power, memory */
     rank_put_u64(pack, path->count);
     if (path->count) {
         rank_put_u64(pack, path->count);
@@ -114,9 +144,9 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
         rank_put_f64(pack, 0);
         rank_put_f64(pack, mean);
         rank_put_f64(pack, mean);
-        rank_put_zeros(pack, (pack->metric ? 2 : 0) * 7 * 8); /* the metric, and the time of its pass */
-        rank_put_zeros(pack, 2 * 7 * 8);                      /* latencies */
-        rank_put_u64(pack, path->count);                      /* all in one bucket */
+        rank_put_zeros(pack, (pack->facts.metric ? 2 : 0) * 7 * 8); /* the metric, and the time of its pass */
+        rank_put_zeros(pack, 2 * 7 * 8);                            /* latencies */
+        rank_put_u64(pack, path->count);                            /* all in one bucket */
         rank_put_zeros(pack, (RANK_BUCKETS - 1) * 8);
     }
     rank_put_u32(pack, path->kept);
@@ -133,15 +163,16 @@ static inline uint64_t rank_add_word(uint64_t sum, uint64_t word) {
 
 /* Writes size and checksum into the header. */
 static inline void rank_seal(rank_pack *pack) {
-    uint64_t sums[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xcbf29ce484222325)}, hash;
-    size_t size = pack->size, pairs = (size - RANK_HEADER + 15) / 16;
-    for (size_t w = 0; w < 2 * pairs; w++) {
+    const uint64_t begin = UINT64_C(0xcbf29ce484222325);
+    uint64_t sums[4] = {begin, begin, begin, begin}, hash;
+    size_t size = pack->size, fours = (size - RANK_HEADER + 31) / 32;
+    for (size_t w = 0; w < 4 * fours; w++) {
         uint64_t word = 0;
         for (size_t k = 0; k < 8 && RANK_HEADER + 8 * w + k < size; k++)
             word |= (uint64_t)pack->bytes[RANK_HEADER + 8 * w + k] << 8 * k;
-        sums[w % 2] = rank_add_word(sums[w % 2], word);
+        sums[w % 4] = rank_add_word(sums[w % 4], word);
     }
-    hash = rank_add_word(sums[0], sums[1]);
+    hash = rank_add_word(rank_add_word(rank_add_word(sums[0], sums[1]), sums[2]), sums[3]);
     memcpy(pack->bytes, "ZTPK", 4);
     pack->size = 4;
     rank_put_u32(pack, RANK_LAYOUT);
@@ -151,11 +182,13 @@ static inline void rank_seal(rank_pack *pack) {
 }
 
 /* The caller frees the bytes. */
-static inline rank_pack pack_rank(const char *metric, const rank_region *regions, uint32_t region_count,
+static inline rank_pack pack_rank(const rank_facts *facts, const rank_region *regions, uint32_t region_count,
                                   const rank_path *paths, uint32_t path_count) {
-    rank_pack pack = {metric, NULL, 0, 0};
+    rank_pack pack = {{NULL, NULL, NULL, 0, 0, 0}, NULL, 0, 0};
+    if (facts)
+        pack.facts = *facts;
     rank_put_zeros(&pack, RANK_HEADER);
-    rank_put_facts(&pack, region_count);
+    rank_put_facts(&pack, region_count, paths, path_count);
     for (uint32_t i = 0; i < region_count; i++) {
         rank_put_text(&pack, regions[i].name);
         rank_put_u32(&pack, (uint32_t)regions[i].is_phase);

@@ -168,7 +168,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     put_u32(&packed, ZT_AVAILABLE);
     put_text(&packed, "");
     put_text(&packed, "a device");
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 11; i++)
         put_u32(&packed, 0); /* nothing is known of the driver, the program and the clocks */
     put_u32(&packed, ZT_CAUSE_COUNT);
     for (int i = 0; i <= ZT_CAUSE_COUNT; i++)
@@ -198,6 +198,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         const double region_ns = time_ns * pow(growth, region);
         put_u32(&packed, UINT32_MAX);
         put_u32(&packed, region);
+        put_u32(&packed, 0); /* device */
         put_u64(&packed, 0); /* lost and dropped */
         put_u64(&packed, 0);
         put_u64(&packed, 0); /* missing, and what is not known of it */
@@ -207,9 +208,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        for (int figure = 0; figure < 26; figure++)
-            put_u64(&packed, 0);  /* of phases */
-        put_u64(&packed, passes); /* collected */
+        put_u64(&packed, passes);                        /* collected */
         put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = aggregation_of(metrics[i].type, metrics[i].units);

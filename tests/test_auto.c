@@ -201,6 +201,53 @@ static void test_packed_statistics_by_the_environment(void **state) {
     expect_success(&reader);
 }
 
+static void read_idle_rank(world *w) {
+    static char bytes[1 << 16];
+    zt_profiler *profiler = NULL;
+    FILE *file = fopen(in_directory("run.3.zt"), "rb");
+    (void)w;
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    ok(zt_unpack(bytes, size, NULL, &profiler));
+    const zt_info info = zt_get_info(profiler);
+    assert_int_equal(info.path_count, 0);
+    assert_int_equal(info.availability, ZT_AVAILABILITY_UNKNOWN);
+    assert_contains(info.program, "test_auto");
+    assert_true(info.opened_s > 0 && info.opened_s <= info.packed_s);
+    zt_close(profiler);
+}
+
+/* A rank that launches nothing has a file, too; but none that is in the way of another process of the rank, such as a
+   shell around it; and none of a process that is no rank. */
+static void test_a_rank_that_launches_nothing(void **state) {
+    static const char *const others[] = {"run.%q{ZT_TEST_OTHER}.zt", "run.%p.zt", "idle.csv"};
+    char path[PATH_MAX];
+    const program idle = {.environment = path, .calls = 1, .variables = {"ZT_TEST_RANK", "3"}};
+    const program reader = {.work = read_idle_rank};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s", in_directory(others[i]));
+        expect_success(&idle);
+        assert_contains(text_of("errors"), "created no command list afterwards, so there is no report");
+        assert_null(strstr(text_of("errors"), "wrote"));
+    }
+    snprintf(path, sizeof path, "%s", in_directory("run.%q{ZT_TEST_RANK}.zt"));
+    expect_success(&idle);
+    assert_contains(text_of("errors"), "created no command list afterwards, so its statistics are empty");
+    assert_contains(text_of("errors"), "wrote ");
+    assert_string_equal(text_of("output"), "");
+    expect_success(&reader);
+    const program busy = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_TEST_RANK", "7"}};
+    const program shell = {.environment = path, .calls = 1, .variables = {"ZT_TEST_RANK", "7"}};
+    const program busy_reader = {.work = read_packed_statistics};
+    expect_success(&shell);
+    expect_success(&busy);
+    expect_success(&shell);
+    expect_success(&busy_reader);
+}
+
 static void test_a_file_by_the_configuration(void **state) {
     char path[PATH_MAX];
     (void)state;
@@ -1120,6 +1167,34 @@ static void test_without_memory(void **state) {
     assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [");
 }
 
+static uint64_t failing; /* the allocation at exit */
+
+static void fail_at_exit(void) {
+    fail_heap(failing, 0);
+}
+
+static int idle_without_memory(void) {
+    void *state = NULL;
+    zt_auto_config config = {0};
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    config.report = in_directory("idle.zt");
+    ok(zt_auto(&config));
+    atexit(fail_at_exit); /* before the reports */
+    return 0;
+}
+
+/* At exit, allocations fail one by one, until there is a file: one of the profiler, two of its columns, and more of the
+   file. */
+static void test_an_idle_rank_without_memory(void **state) {
+    (void)state;
+    for (failing = 1; access(in_directory("idle.zt"), F_OK) != 0; failing++) {
+        assert_true(failing < 100);
+        expect_success_of(idle_without_memory);
+    }
+    assert_true(failing > 5);
+}
+
 /* With ZT_LOG, the message is printed before, and not again. */
 static void test_a_failure_is_printed_once(void **state) {
     const program p = {.calls = 1,
@@ -1798,6 +1873,7 @@ int main(void) {
         cmocka_unit_test(test_a_list_that_is_never_executed),
         cmocka_unit_test(test_a_file_by_the_environment),
         cmocka_unit_test(test_packed_statistics_by_the_environment),
+        cmocka_unit_test(test_a_rank_that_launches_nothing),
         cmocka_unit_test(test_a_file_by_the_configuration),
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_any_number_of_contexts),
@@ -1840,6 +1916,7 @@ int main(void) {
         cmocka_unit_test(test_a_layer_that_is_enabled_again),
         cmocka_unit_test(test_a_loader_that_cannot_enable_tracing),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_an_idle_rank_without_memory),
         cmocka_unit_test(test_a_failure_is_printed_once),
         cmocka_unit_test(test_contexts_that_cannot_be_measured),
         cmocka_unit_test(test_a_first_context_that_cannot_be_measured),

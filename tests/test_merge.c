@@ -418,15 +418,16 @@ static uint64_t add_word(uint64_t sum, uint64_t word) {
 }
 
 static uint64_t checksum_of(const pack *packed) {
-    uint64_t sums[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xcbf29ce484222325)};
-    size_t pairs = (packed->size - 24 + 15) / 16;
-    for (size_t w = 0; w < 2 * pairs; w++) {
+    const uint64_t begin = UINT64_C(0xcbf29ce484222325);
+    uint64_t sums[4] = {begin, begin, begin, begin};
+    size_t fours = (packed->size - 24 + 31) / 32;
+    for (size_t w = 0; w < 4 * fours; w++) {
         uint64_t word = 0;
         for (size_t k = 0; k < 8 && 24 + 8 * w + k < packed->size; k++)
             word |= (uint64_t)packed->bytes[24 + 8 * w + k] << 8 * k;
-        sums[w % 2] = add_word(sums[w % 2], word);
+        sums[w % 4] = add_word(sums[w % 4], word);
     }
-    return add_word(sums[0], sums[1]);
+    return add_word(add_word(add_word(sums[0], sums[1]), sums[2]), sums[3]);
 }
 
 /* The layout is what the manual says, whatever the machine. */
@@ -435,7 +436,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\14\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\15\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -506,19 +507,26 @@ static void test_bad_buffers(void **state) {
         expect_refused(part, size, ZE_RESULT_ERROR_INVALID_SIZE);
         free(part);
     }
+    unsigned char *twice = (unsigned char *)malloc(2 * packed.size); /* as cat writes two files into one */
+    memcpy(twice, packed.bytes, packed.size);
+    memcpy(twice + packed.size, packed.bytes, packed.size);
+    expect_refused(twice, packed.size + 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_refused(twice, 2 * packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_last_error(NULL), "the statistics end before the buffer does");
+    free(twice);
     for (size_t i = 0; i < packed.size; i += i < 64 ? 1 : 97) {
         packed.bytes[i] ^= 0x10;
         assert_true(zt_unpack(packed.bytes, packed.size, NULL, &none) != ZE_RESULT_SUCCESS);
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 11; layout <= 13; layout += 2) {
+    for (int layout = 12; layout <= 14; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 12;
+    packed.bytes[4] = 13;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -580,17 +588,17 @@ static void put_f32(unsigned char *bytes, float value) {
         bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* What is packed of a path: outer path, region, lost, dropped, missing, flags, and these. */
+/* What is packed of a path: outer path, region, device, lost, dropped, missing, flags, and these. */
 enum {
-    MISSING = 24,
-    FLAGS = 32,
-    BYTES_NS = 48,
-    ERROR_NS = 56,
-    WITH_METRICS = 64, /* and then what phases have */
-    MEMORY = 232,
-    COLLECTED = 280,
+    DEVICE = 8,
+    MISSING = 28,
+    FLAGS = 36,
+    BYTES_NS = 52,
+    ERROR_NS = 60,
+    WITH_METRICS = 68, /* and then, of phases, what they have */
+    COLLECTED = 76,
     COLUMNS =
-        288, /* then the buckets, and then the kept samples: their number, and a float of each kept column */
+        84, /* then the buckets, and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     BUCKETS_SIZE = 25 * 8, /* behind the columns */
     LATENCIES = 2,         /* of the queue, and of the launch */
@@ -693,13 +701,12 @@ static void test_paths_are_not_believed(void **state) {
         {4, 3},
         {PATH + 4, 7},
         {2 * PATH + 4, 1},
+        {PATH + DEVICE, 1}, /* the path around it is on none */
+        {DEVICE + 1, 2},    /* more than there are profilers */
         {MISSING + 7, 1},
         {FLAGS, 2},
         {FLAGS + 4, 2},
         {COLLECTED + 7, 1},
-        {MEMORY, 2},
-        {MEMORY + 8 + 7, 1},
-        {MEMORY + 16, 1},
         {PATH - KEPT_SIZE - COUNT_SIZE - 8, 1} /* one time more is in the last bucket than there are */};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         paths[wrong[i].at] = wrong[i].value;

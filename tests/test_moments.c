@@ -167,14 +167,41 @@ static void test_quantiles_of_sorted_times(void **state) {
             statistics.rows = NULL; /* as long as there is no sample */
         for (uint32_t k = 0; k < cases[i].kept; k++)
             kept[2 * k] = cases[i].times[k];
-        statistics.kept = cases[i].kept;
-        assert_int_equal(zt__find_sorted_quantiles(&layout, &statistics, 0, &median, &p95),
+        statistics.count = statistics.kept = cases[i].kept;
+        zt__find_sorted_quantiles(&layout, &statistics);
+        assert_int_equal(zt__get_sorted_quantiles(&layout, &statistics, 0, &median, &p95),
                          cases[i].is_sorted);
         assert_true(!cases[i].is_sorted || is_close(median, cases[i].median, 0));
-        assert_false(zt__find_sorted_quantiles(&layout, &statistics, 4, &median, &p95));
+        assert_false(zt__get_sorted_quantiles(&layout, &statistics, 4, &median, &p95));
+        statistics.count++; /* another sample may be anywhere */
+        assert_false(zt__get_sorted_quantiles(&layout, &statistics, 0, &median, &p95));
         statistics.rows = kept;
         free_statistics(&statistics);
     }
+}
+
+/* Several at once are compared where nothing else is kept. */
+static void test_quantiles_of_times_alone(void **state) {
+    enum { MOST = 14 };
+    zt__sample_layout alone = layout;
+    zt__statistics statistics = make_statistics();
+    double median = 0, p95 = 0;
+    (void)state;
+    alone.kept_count = 1;
+    for (uint32_t kept = 1; kept <= MOST; kept++)
+        for (uint32_t wrong = 0; wrong <= kept; wrong++) { /* is not in its place; `kept`: all are */
+            for (uint32_t i = 0; i < kept; i++)
+                statistics.rows[i] = (float)(i + 1);
+            if (wrong < kept)
+                statistics.rows[wrong] = wrong % 2 ? NAN : wrong + 1 < kept ? MOST + 1 : -1;
+            statistics.count = statistics.kept = kept;
+            zt__find_sorted_quantiles(&alone, &statistics);
+            assert_int_equal(zt__get_sorted_quantiles(&alone, &statistics, 0, &median, &p95),
+                             wrong == kept || kept == 1);
+            assert_true(wrong < kept || is_close(median, (kept + 1) / 2.0, 0));
+        }
+    statistics.kept = 0;
+    free_statistics(&statistics);
 }
 
 int main(void) {
@@ -186,6 +213,7 @@ int main(void) {
         cmocka_unit_test(test_large_values),
         cmocka_unit_test(test_buckets_of_times),
         cmocka_unit_test(test_quantiles_of_sorted_times),
+        cmocka_unit_test(test_quantiles_of_times_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,9 @@ ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allo
         if (before) {
             grown.capacity = before * 2;
         }
+        while (zt__map_lacks_room(&grown, map->count + more)) {
+            grown.capacity *= 2;
+        }
         zt__unlock(mutex);
         grown.entries = (zt__map_entry *)zt__allocate(allocator, grown.capacity, sizeof *grown.entries);
         zt__lock(mutex);

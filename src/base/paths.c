@@ -69,6 +69,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
     zt__file_path path;
     size_t used = 0;
+    path.is_of_process = 0;
     while (name < end) {
         char variable[256], number[24];
         const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
@@ -77,11 +78,13 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
             size = (size_t)snprintf(number, sizeof number, "%ld", zt__get_process_id());
             inserted = number;
             name += 2;
+            path.is_of_process = 1;
         } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
             zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
             inserted = zt__get_variable(variable);
             size = inserted ? strlen(inserted) : 0;
             name = brace + 1;
+            path.is_of_process |= size == 0;
         } else {
             name++;
         }

@@ -23,6 +23,7 @@ typedef struct zt__suffix {
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
+    int is_of_process; /* it has the process ID, or nothing for a variable that is not set */
 } zt__file_path;
 
 /* Returns what follows the last separator of a path. */

@@ -23,14 +23,14 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 
 /* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
    merged, packed and closed.
-   size      of the buffer in bytes
+   size      of the statistics in bytes: all of the buffer
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
-       INVALID_ARGUMENT     it is damaged, or claims what is impossible
+       INVALID_ARGUMENT     it is damaged, claims what is impossible, or has more behind the statistics
        OUT_OF_HOST_MEMORY   also when 256 profilers are open in the process */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);

@@ -36,6 +36,9 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
+    uint32_t
+        device; /* of a path in packed statistics of several devices: on which of these it was measured, from
+                            1; see SEVERAL DEVICES. 0: not known, or on the only one */
     uint64_t entered;    /* how often a phase was ended while the profiler was open */
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. NaN: it was not
@@ -311,6 +314,9 @@ struct zt_info {
                                threads together: in zt_begin, zt_end and zt_execute, in collecting, and in the
                                callbacks of the tracer. Estimated from one call in sixteen. Sleeping, the
                                execution itself, and hooks do not count; config.sample does */
+    const char *program; /* the command line of the process that measures, or has measured. "": not known */
+    uint64_t opened_s;   /* when the profiler was opened there, in seconds since 1970 (UTC). 0: not known */
+    uint64_t packed_s;   /* of one from zt_unpack, when its statistics were packed */
 };
 
 #ifndef ZETOOLS_DISABLE

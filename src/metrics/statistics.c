@@ -55,8 +55,12 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
-    zt__free(allocator, statistics->moments);
-    zt__free(allocator, statistics->rows);
+    if (!statistics->borrows_moments) {
+        zt__free(allocator, statistics->moments);
+    }
+    if (!statistics->borrows_rows) {
+        zt__free(allocator, statistics->rows);
+    }
     memset(statistics, 0, sizeof *statistics);
 }
 
@@ -89,7 +93,7 @@ ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__stati
     }
     memset(statistics->time_counts, 0, sizeof statistics->time_counts);
     statistics->kept = 0;
-    statistics->count = 0;
+    statistics->count = statistics->sorted_at = 0;
 }
 
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
@@ -99,6 +103,7 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     uint64_t wanted = statistics->count + more;
     uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
     float *rows, *before = statistics->rows;
+    int borrows_before = statistics->borrows_rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -128,8 +133,11 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     zt__lock(mutex);
     statistics->rows = rows;
     statistics->capacity = (uint32_t)capacity;
+    statistics->borrows_rows = 0;
     zt__unlock(mutex);
-    zt__free(allocator, before);
+    if (!borrows_before) {
+        zt__free(allocator, before);
+    }
     return 1;
 }
 
@@ -397,11 +405,39 @@ static int zt__compare_kept_rows(const void *a, const void *b) {
     return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
 }
 
+/* Returns the value at a share of sorted rows, interpolated linearly. */
+static double zt__sorted_quantile(const float *rows, uint32_t count, size_t columns, double share) {
+    double position = share * (count - 1), part = position - (uint32_t)position;
+    const float *row = rows + columns * (uint32_t)position;
+    return part > 0 ? *row + ((double)row[columns] - *row) * part : *row;
+}
+
+ZT__PRIVATE void zt__find_sorted_quantiles(const zt__sample_layout *layout, zt__statistics *statistics) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows;
+    uint32_t left = statistics->kept;
+    int is_sorted = left > 0 && columns > 0 && !zt__is_nan(row[0]);
+    statistics->sorted_at = 0;
+    /* Four at once, because most of what is read of a file of a rank are such values. */
+    for (; left > 4 && columns == 1; left -= 4, row += 4) {
+        is_sorted &= (row[0] <= row[1]) & (row[1] <= row[2]) & (row[2] <= row[3]) & (row[3] <= row[4]);
+    }
+    for (; left > 1 && is_sorted; left--, row += columns) {
+        is_sorted = *row <= row[columns];
+    }
+    if (is_sorted) {
+        statistics->sorted_at = statistics->count;
+        statistics->median = zt__sorted_quantile(statistics->rows, statistics->kept, columns, 0.5);
+        statistics->p95 = zt__sorted_quantile(statistics->rows, statistics->kept, columns, 0.95);
+    }
+}
+
 ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
     if (statistics->kept > 1 && layout->kept_count > 0) {
         qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
               zt__compare_kept_rows);
     }
+    zt__find_sorted_quantiles(layout, statistics);
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -475,30 +511,14 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
     return values[count - 1].value;
 }
 
-ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                          uint32_t column, double *median, double *p95) {
-    const size_t columns = layout->kept_count;
-    const float *row, *last;
-    double *const quantiles[2] = {median, p95};
-    const double shares[2] = {0.5, 0.95};
-    uint32_t i;
-    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column) {
+ZT__PRIVATE int zt__get_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                         uint32_t column, double *median, double *p95) {
+    if (statistics->count == 0 || statistics->sorted_at != statistics->count ||
+        layout->kept_columns[0] != column) {
         return 0;
     }
-    last = statistics->rows + columns * (statistics->kept - 1);
-    for (row = statistics->rows; row < last; row += columns) {
-        if (zt__is_nan(*row) || *row > row[columns]) {
-            return 0;
-        }
-    }
-    if (zt__is_nan(*last)) {
-        return 0;
-    }
-    for (i = 0; i < 2; i++) {
-        double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
-        row = statistics->rows + columns * (uint32_t)position;
-        *quantiles[i] = row == last ? *row : *row + ((double)row[columns] - *row) * share;
-    }
+    *median = statistics->median;
+    *p95 = statistics->p95;
     return 1;
 }
 

@@ -34,11 +34,14 @@ enum { ZT__BATCH = 64 };
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;                   /* of each column, or NULL: no sample yet */
-    float *rows;                            /* samples kept for quantiles: their kept columns */
-    uint32_t kept, capacity;                /* in rows */
-    uint64_t count;                         /* samples added */
-    uint64_t seed;                          /* with the number of a sample, decides whether it is kept */
+    zt__moments *moments;              /* of each column, or NULL: no sample yet */
+    float *rows;                       /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity;           /* in rows */
+    int borrows_moments, borrows_rows; /* they are not freed with the statistics */
+    uint64_t count;                    /* samples added */
+    uint64_t sorted_at; /* while the count is this, the rows are sorted: by the first column, */
+    double median, p95; /* of which these are quantiles */
+    uint64_t seed;      /* with the number of a sample, decides whether it is kept */
     uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the first column: values in each bucket */
 } zt__statistics;
 
@@ -101,6 +104,10 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to);
 
+/* Finds median and 95th percentile of the GPU time if the kept samples are sorted by it, and all have one. The mutex is
+   held. */
+ZT__PRIVATE void zt__find_sorted_quantiles(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Sorts the kept samples by their first figure, the GPU time. In which place a sample is does not matter to those that are
    added later, because they replace one at random. The mutex is held. */
 ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics);
@@ -109,10 +116,11 @@ ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
-/* Finds median and 95th percentile of the GPU time of one path if its kept samples are sorted, as those that were packed
-   are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is held. */
-ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                          uint32_t column, double *median, double *p95);
+/* Gets median and 95th percentile of the GPU time of one path if they are known because its kept samples are sorted, as
+   those that were packed are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is
+   held. */
+ZT__PRIVATE int zt__get_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                         uint32_t column, double *median, double *p95);
 
 /* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,

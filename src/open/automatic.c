@@ -12,7 +12,9 @@
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "open/requests.h"
+#include "regions/columns.h"
 #include "regions/configuration.h"
+#include "regions/creation.h"
 #include "regions/ending.h"
 #include "reports/facts.h"
 #include "reports/joining.h"
@@ -39,6 +41,7 @@ typedef struct zt__auto {
     zt_hook hooks[ZT__MAX_HOOKS];
     int samples_hotspots;
     const char *report;       /* the path of the first report, or "-" */
+    uint64_t since_s;         /* when zt_auto was called, in seconds since 1970 */
     const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
     zt__system_thread thread; /* waits for it */
     int has_thread;
@@ -92,6 +95,7 @@ static int zt__keep_auto(const zt_auto_config *config, const char *report, const
     memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
     zt__automatic.report = report;
     zt__automatic.signal = signal;
+    zt__automatic.since_s = (uint64_t)time(NULL);
     zt__automatic.config = config->profiler;
     if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
         zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
@@ -116,6 +120,34 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
+/* Writes the packed statistics of a process that has launched nothing, because those of the other ranks are compared with
+   them. Not over a file, since other processes of a rank, such as a shell, have its name, too; and not where the name is of
+   no rank. Returns whether it has. */
+static int zt__write_idle_rank(void) {
+    const char *reports = zt__automatic.report;
+    zt_config config = zt__complete_config(&zt__automatic.config);
+    zt_profiler *idle = zt__create_profiler(&config);
+    zt__file_properties there;
+    zt__file_path path;
+    int is_written = 0, has_memory = idle && zt__lay_out_columns(idle);
+    while (has_memory && zt__next_path(&reports, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (!suffix || suffix->kind != ZT__OF_PACK || path.is_of_process ||
+            zt__get_file_properties(path.text, &there)) {
+            continue;
+        }
+        zt__read_program(idle->facts.program, sizeof idle->facts.program);
+        idle->facts.opened_s = zt__automatic.since_s;
+        idle->availability = ZT_AVAILABILITY_UNKNOWN;
+        zt__write_reports(idle, path.text, 1, 1);
+        is_written = 1;
+    }
+    if (idle) {
+        zt__free_profiler(idle);
+    }
+    return is_written;
+}
+
 static void zt__print_why_no_device(zt__tracer *tracer) {
     uint64_t launches, executions;
     zt__lock(&tracer->mutex);
@@ -134,8 +166,11 @@ static void zt__print_why_no_device(zt__tracer *tracer) {
     } else if (zt__automatic.signal) {
         zt__print_message(
             "zt_auto: this process used no command list while it was traced, so there is no report.");
-    } else {
+    } else if (tracer->open_failures || !zt__write_idle_rank()) {
         zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    } else {
+        zt__print_message(
+            "zt_auto: this process created no command list afterwards, so its statistics are empty.");
     }
 }
 

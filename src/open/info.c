@@ -18,7 +18,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
-    info.error = "";
+    info.error = info.program = "";
     info.pass_count = 1;
     if (profiler) {
         zt__update_power(zt__mutable(profiler));
@@ -33,6 +33,9 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
         return info;
     }
     info.error = zt__get_last_error(zt__diagnostics_of(profiler));
+    info.program = profiler->facts.program;
+    info.opened_s = profiler->facts.opened_s;
+    info.packed_s = profiler->facts.packed_s;
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */

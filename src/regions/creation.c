@@ -100,7 +100,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->kept_columns);
     zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->reports);
-    zt__free(&allocator, profiler->strings);
+    zt__free(&allocator, profiler->unpacked);
     zt__destroy_mutex(&profiler->collector.mutex);
     zt__destroy_mutex(&profiler->mutex);
     zt__free(&allocator, profiler);

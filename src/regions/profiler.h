@@ -429,6 +429,7 @@ typedef struct zt__facts {
     uint32_t core_clock_mhz;
     uint64_t timer_hz; /* of the device's time stamps */
     uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
+    uint64_t packed_s; /* when its statistics were packed, if it was unpacked */
 } zt__facts;
 
 /* What the device can do at the most, a second; 0: not known. */
@@ -478,7 +479,7 @@ struct zt_profiler {
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
-    char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
+    uint8_t *unpacked;      /* texts, moments and kept samples of a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
     uint64_t opened_ns; /* host time; 0: not known */

@@ -25,7 +25,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 12, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 13, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -37,40 +37,44 @@ typedef struct zt__packer {
     uint8_t *bytes; /* not changed if `is_reading` */
     size_t size, used;
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
-    char *strings;      /* the next text that is read is copied to here */
+    uint8_t *room;      /* for the next text, moments or kept samples that are read */
 } zt__packer;
 
 /* Returns 4 or 8 bytes as an integer. Compilers make one instruction of it. */
-static uint32_t zt__u32_at(const uint8_t *bytes) {
+static inline uint32_t zt__u32_at(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static uint64_t zt__u64_at(const uint8_t *bytes) {
+static inline uint64_t zt__u64_at(const uint8_t *bytes) {
     return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
 }
 
-static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
+static inline uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
     sum = (sum ^ word) * UINT64_C(0x100000001b3);
     return sum ^ sum >> 32;
 }
 
-/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of two sums
-   has every second word, so that the processor calculates both at once. */
+/* Returns the checksum of what is behind the header. A file with many paths has millions of bytes: each of four sums
+   has every fourth word, so that the processor calculates all at once. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
-    enum { STEP = 16 };
+    enum { STEP = 32 };
     const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
     size_t left = size - ZT__PACK_HEADER_SIZE;
     uint8_t last[STEP] = {0};
-    uint64_t even = UINT64_C(0xcbf29ce484222325), odd = even;
+    uint64_t first = UINT64_C(0xcbf29ce484222325), second = first, third = first, fourth = first;
     for (; left > 0; left -= left < STEP ? left : (size_t)STEP, next += STEP) {
         if (left < STEP) {
             memcpy(last, next, left);
             next = last;
         }
-        even = zt__add_to_checksum(even, zt__u64_at(next));
-        odd = zt__add_to_checksum(odd, zt__u64_at(next + 8));
+        first = zt__add_to_checksum(first, zt__u64_at(next));
+        second = zt__add_to_checksum(second, zt__u64_at(next + 8));
+        third = zt__add_to_checksum(third, zt__u64_at(next + 16));
+        fourth = zt__add_to_checksum(fourth, zt__u64_at(next + 24));
     }
-    return zt__add_to_checksum(even, odd);
+    first = zt__add_to_checksum(first, second);
+    first = zt__add_to_checksum(first, third);
+    return zt__add_to_checksum(first, fourth);
 }
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
@@ -87,6 +91,15 @@ static int zt__require_more(zt__packer *packer, size_t count, size_t size) {
     return zt__require(packer, (packer->size - packer->used) / size >= count);
 }
 
+/* Returns room for what is read, of this size and alignment. Each text, and all moments and all kept samples of a path,
+   have a number before them in the buffer, which is at least as large as the bytes that alignment or the end of a text
+   take here. So a block of the size of the buffer has room for all. */
+static void *zt__next_room(zt__packer *packer, size_t size, size_t alignment) {
+    uint8_t *room = packer->room + (0 - (uintptr_t)packer->room) % alignment;
+    packer->room = room + size;
+    return room;
+}
+
 static void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
                                    size_t size) {
     void *memory = zt__allocate(allocator, count, size);
@@ -97,7 +110,7 @@ static void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *alloc
 }
 
 /* Returns the next bytes of the buffer, or NULL if it does not have so many. */
-static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+static inline uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     uint8_t *bytes = NULL;
     if (packer->used <= packer->size && size <= packer->size - packer->used) {
         bytes = packer->bytes + packer->used;
@@ -111,16 +124,17 @@ static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
 
 /* Transfers the low `size` bytes of an integer, 4 or 8, little-endian. A buffer that is read is rejected if the value
    is above `most`. */
-static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+static inline uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
-    uint64_t read = 0;
+    uint64_t read;
     size_t i;
     for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    if (bytes && packer->is_reading) {
-        read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
+    if (!bytes || !packer->is_reading) {
+        return 0;
     }
+    read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
     return zt__require(packer, read <= most) ? read : 0;
 }
 
@@ -138,6 +152,24 @@ static void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most)
     }
 }
 
+/* Transfers several counts at once. Returns their sum. */
+static uint64_t zt__transfer_counts(zt__packer *packer, uint64_t *counts, size_t count, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, count * sizeof *counts);
+    uint64_t all = 0;
+    size_t i, k;
+    for (i = 0; i < count && bytes && packer->is_reading; i++) {
+        counts[i] = zt__u64_at(bytes + i * 8);
+        zt__require(packer, counts[i] <= most);
+        all += counts[i];
+    }
+    for (i = 0; i < count && bytes && !packer->is_reading; i++) {
+        for (k = 0; k < 8; k++) {
+            bytes[i * 8 + k] = (uint8_t)(counts[i] >> 8 * k);
+        }
+    }
+    return all;
+}
+
 static void zt__transfer_f64(zt__packer *packer, double *value) {
     uint64_t bits;
     memcpy(&bits, value, sizeof bits);
@@ -150,6 +182,13 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
 /* Transfers many values at once: most of a buffer are kept samples. */
 static void zt__transfer_floats(zt__packer *packer, float *values, size_t count) {
     uint8_t *bytes = zt__next_bytes(packer, count * sizeof *values);
+#if defined(_WIN32) || (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+    if (bytes && packer->is_reading) {
+        memcpy(values, bytes, count * sizeof *values);
+    } else if (bytes) {
+        memcpy(bytes, values, count * sizeof *values);
+    }
+#else
     uint32_t bits;
     size_t i;
     for (i = 0; bytes && packer->is_reading && i < count; i++) {
@@ -163,17 +202,7 @@ static void zt__transfer_floats(zt__packer *packer, float *values, size_t count)
         bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
         bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
     }
-}
-
-/* Returns whether one of the values may be negative: it, or a NaN or 0 with the sign bit. */
-static int zt__has_sign(const float *values, size_t count) {
-    uint32_t bits, all = 0;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        memcpy(&bits, &values[i], sizeof bits);
-        all |= bits;
-    }
-    return all >> 31 != 0;
+#endif
 }
 
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
@@ -183,12 +212,10 @@ static void zt__transfer_flag(zt__packer *packer, int *flag) {
     }
 }
 
-/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
-   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
-   its length. */
 static void zt__transfer_text(zt__packer *packer, const char **text) {
     uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
     uint8_t *bytes;
+    char *copy;
     zt__transfer_u32(packer, &length, UINT32_MAX);
     bytes = zt__next_bytes(packer, length);
     if (!packer->is_reading) {
@@ -199,9 +226,10 @@ static void zt__transfer_text(zt__packer *packer, const char **text) {
     }
     *text = "";
     if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
-        *text = (char *)memcpy(packer->strings, bytes, length);
-        packer->strings[length] = 0;
-        packer->strings += length + 1;
+        copy = (char *)zt__next_room(packer, (size_t)length + 1, 1);
+        memcpy(copy, bytes, length);
+        copy[length] = 0;
+        *text = copy;
     }
 }
 
@@ -256,6 +284,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
+    uint64_t packed_s = facts->packed_s ? facts->packed_s : (uint64_t)time(NULL);
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
@@ -276,6 +305,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
     zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
     zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &packed_s, ZT__MAX_PACKED_COUNT);
     zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
@@ -284,6 +314,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_memory_info(packer, profiler);
     if (packer->is_reading) {
         zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
+        facts->packed_s = packed_s;
         profiler->availability = (zt_availability)availability;
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
                       strlen(why));
@@ -336,12 +367,7 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
 
 /* Transfers how many times are in each bucket; in all, these are the values of the first column. */
 static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statistics) {
-    uint64_t all = 0;
-    uint32_t i;
-    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
-        zt__transfer_u64(packer, &statistics->time_counts[i], statistics->count);
-        all += statistics->time_counts[i];
-    }
+    uint64_t all = zt__transfer_counts(packer, statistics->time_counts, ZT__TIME_BUCKETS, statistics->count);
     if (packer->is_reading) {
         zt__require(packer, all == statistics->moments[0].count);
     }
@@ -352,7 +378,6 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
    not a number, as they do for those of a driver. */
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t column, place, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
@@ -360,8 +385,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
         if (!zt__require_more(packer, layout->column_count, ZT__PACKED_MOMENTS_SIZE)) {
             return;
         }
-        statistics->moments = (zt__moments *)zt__allocate_unpacked(packer, allocator, layout->column_count,
-                                                                   sizeof *statistics->moments);
+        statistics->moments = (zt__moments *)zt__next_room(
+            packer, layout->column_count * sizeof *statistics->moments, sizeof statistics->moments->sum);
+        statistics->borrows_moments = 1;
     }
     for (column = 0; column < layout->column_count && statistics->count > 0 && statistics->moments;
          column++) {
@@ -396,8 +422,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (packer->is_reading && zt__require(packer, kept <= statistics->count) &&
         zt__require_more(packer, values, sizeof *statistics->rows) && values > 0) {
         statistics->rows =
-            (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
-        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+            (float *)zt__next_room(packer, values * sizeof *statistics->rows, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = kept;
+        statistics->borrows_rows = 1;
     }
     if (!packer->is_reading) {
         zt__sort_rows(layout, statistics);
@@ -405,16 +432,31 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (statistics->rows) {
         zt__transfer_floats(packer, statistics->rows, values);
     }
-    if (!packer->is_reading || !statistics->rows || !zt__has_sign(statistics->rows, values)) {
+    if (!packer->is_reading || !statistics->rows) {
         return;
     }
+    zt__find_sorted_quantiles(layout, statistics);
     for (place = 0; place < layout->kept_count; place++) {
         int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
-        for (i = place; is_time && i < values; i += layout->kept_count) {
+        int is_ascending = place == 0 && statistics->sorted_at > 0; /* then the first is the least */
+        for (i = place; is_time && i < (is_ascending ? 1 : values); i += layout->kept_count) {
             is_valid &= !(statistics->rows[i] < 0);
         }
         zt__require(packer, is_valid);
     }
+}
+
+/* Makes room in a map for all regions or paths that are read next, because growing step by step costs more. Each has at
+   least so many bytes in the buffer. */
+static void zt__make_unpacked_room(zt__packer *packer, zt_profiler *profiler, zt__map *map, uint32_t count) {
+    enum { LEAST_SIZE = 2 * 4 + 2 * 8 };
+    int has_room = 1;
+    if (zt__require_more(packer, count, LEAST_SIZE)) {
+        zt__lock(&profiler->mutex);
+        has_room = zt__map_make_room_for(map, count, &profiler->config.allocator, &profiler->mutex);
+        zt__unlock(&profiler->mutex);
+    }
+    packer->result = has_room ? packer->result : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 /* Transfers a region. If the buffer is written, the mutex is held. */
@@ -449,14 +491,43 @@ static int zt__is_time_or_nan(double ns) {
     return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
 }
 
+/* Transfers what a phase has and a region has not. If the buffer is written, the mutex is held. */
+static void zt__transfer_phase(zt__packer *packer, zt__path *path) {
+    double *power[7 + ZT_THROTTLE_REASONS];
+    uint32_t i;
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        power[7 + i] = &path->power.throttled_by_s[i];
+    }
+    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+        zt__require(packer, !packer->is_reading || zt__is_finite(*power[i]));
+    }
+    zt__transfer_memory(packer, &path->memory);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_time_or_nan(path->host_wait_ns));
+        /* A device may be around all phases. */
+        zt__require(packer, path->depth <= ZT__MAX_PHASE_DEPTH + 1 && zt__is_phase_or_root(path->key.outer));
+    }
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
-    uint32_t region = path ? path->key.region->index : 0, pass;
+    uint32_t region = path ? path->key.region->index : 0, device = path ? path->device : 0, pass;
     uint64_t timed = 0;
-    double *power[7 + ZT_THROTTLE_REASONS];
-    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -477,15 +548,9 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
-    power[0] = &path->power.joules;
-    power[1] = &path->power.energy_s;
-    power[2] = &path->power.throttled_s;
-    power[3] = &path->power.clock_s;
-    power[4] = &path->power.megahertz_s;
-    power[5] = &path->power.awake_s;
-    power[6] = &path->power_s;
-    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-        power[7 + i] = &path->power.throttled_by_s[i];
+    zt__transfer_u32(packer, &device, ZT__MAX_PROFILERS);
+    if (zt__require(packer, path->depth == 1 || device == path->device)) {
+        path->device = device;
     }
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
@@ -496,34 +561,22 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
     zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
-    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
-    zt__transfer_f64(packer, &path->host_wait_ns);
-    for (i = 0; i < ZT__COUNT_OF(power); i++) {
-        zt__transfer_f64(packer, power[i]);
+    if (path->key.region->is_phase) {
+        zt__transfer_phase(packer, path);
     }
-    zt__transfer_memory(packer, &path->memory);
     zt__transfer_statistics(packer, profiler, &profiler->layout, &path->statistics);
     if (path->key.region->is_phase) {
         zt__transfer_statistics(packer, profiler, &profiler->entry_layout, &path->entries);
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
-        for (i = 0; i < ZT__COUNT_OF(power); i++) {
-            zt__require(packer, zt__is_finite(*power[i]));
-        }
+                                zt__is_time_or_nan(path->bytes_ns));
         zt__require(packer, path->with_metrics <= path->statistics.count);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        /* A device may be around all phases. */
-        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH + 1 &&
-                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -661,7 +714,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (layout == 0 || stated < ZT__PACK_HEADER_SIZE || hash != zt__checksum(packer.bytes, (size_t)stated)) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
     }
-    size = (size_t)stated;
+    if (stated < size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the statistics end before the buffer does");
+    }
 
     unpacked = zt__create_profiler(&complete);
     if (!unpacked) {
@@ -669,19 +725,21 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
     unpacked->config.baseline = NULL;
-    /* Not cleared, because most of it stays unused: texts are few beside the rest of a large buffer. */
-    unpacked->strings = (char *)complete.allocator.allocate(size, complete.allocator.user);
-    if (!unpacked->strings || !zt__keep_columns(unpacked, &complete)) {
+    /* Not cleared: each part is written before it is used. */
+    unpacked->unpacked = (uint8_t *)complete.allocator.allocate(size, complete.allocator.user);
+    if (!unpacked->unpacked || !zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     packer.size = size;
-    packer.strings = unpacked->strings;
+    packer.room = unpacked->unpacked;
     zt__transfer_profiler(&packer, unpacked, &region_count);
     zt__transfer_metrics(&packer, unpacked);
+    zt__make_unpacked_room(&packer, unpacked, &unpacked->names, region_count);
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
     zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
+    zt__make_unpacked_room(&packer, unpacked, &unpacked->path_map, path_count);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }

@@ -195,7 +195,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
         totals.host_wait_ns += path->host_wait_ns;
-        zt__add_power(&totals.power, &path->power, 1);
+        if (totals.is_phase) {
+            zt__add_power(&totals.power, &path->power, 1);
+        }
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
         while (inner) {
@@ -312,15 +314,16 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     zt_aggregation aggregation = profiler->layout.aggregations[column];
     uint32_t kept_count = 0, time_column = zt__time_column(profiler, column);
     int has_memory = 1, is_combined = aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN;
-    int is_sorted = 0;
-    double median = zt__nan(), p95 = zt__nan(), time_ns, error_ns;
+    int is_sorted = 0, is_launch_latency = column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY);
+    double median = zt__nan(), p95 = zt__nan(), time_ns;
     zt__kept_value *kept = NULL;
     zt__moments moments;
+    zt__totals totals;
     zt__lock(&profiler->mutex);
     if (subject.path && is_combined && !values) {
-        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
-                                              zt__statistics_with(subject, column, subject.path), column,
-                                              &median, &p95);
+        is_sorted = zt__get_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                             zt__statistics_with(subject, column, subject.path), column,
+                                             &median, &p95);
     }
     if (!is_sorted) {
         zt__unlock(&profiler->mutex);
@@ -328,7 +331,10 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     }
     moments = zt__sum_moments(subject, column);
     time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
-    error_ns = zt__add_up(subject).launch_error_ns;
+    totals.launch_error_ns = 0;
+    if (is_launch_latency) {
+        totals = zt__add_up(subject);
+    }
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
     if (is_sorted) {
@@ -342,8 +348,8 @@ ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint3
     } else if (zt__is_positive(time_ns)) {
         stats->rate = stats->sum / time_ns * 1e9;
     }
-    if (column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY)) {
-        zt__hide_uncertain(stats, error_ns);
+    if (is_launch_latency) {
+        zt__hide_uncertain(stats, totals.launch_error_ns);
     }
     if (values) {
         *values = kept;
@@ -537,6 +543,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     }
     info->name = subject.region->name;
     info->region = subject.region->index;
+    info->device = subject.path ? subject.path->device : 0;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     zt__get_times(profiler, subject, info);

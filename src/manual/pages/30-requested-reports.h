@@ -16,8 +16,22 @@
            ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
            build/examples/gather run.*.zt run.html
 
-       The metrics of the ranks may differ, but not the layout of the statistics, which a version of zetools may
-       change. A file of another layout, or one that is cut off or damaged, is named, and the others are joined. A
-       rank that was killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Timelines of
-       ranks are joined by "cat run.*.pftrace >all.pftrace".
+       A rank without a path has taken 0 there, so that work that one rank alone has is an imbalance. Where ranks have
+       used several devices, the outermost level of a path is the first, second ... that the rank has used: device 0,
+       device 1, whatever they are called. A rank is known by the number at the end of its file's name; where that has
+       none, or another file has the same, by the file.
+
+       A file of another layout of the statistics, or one that is cut off, damaged, or two files in one, is named, and
+       the others are joined. So are all others; notes in each report, and on standard error, name ranks
+
+       - that have measured other metrics than most, or times alone. Their times are compared all the same.
+       - that have lost samples or not measured some. Where that is on a path, the time of the rank is marked by * (JSON
+         and CSV: partial_ranks), and the rank is called the fastest only if all are such.
+       - that have measured nothing. With ZT_AUTO, a rank that launches nothing writes empty statistics, unless there is
+         a file of the name already, or the name has %p or a variable that is not set: then it is no rank.
+       - of which there is no file, though there is one of a higher number: as of ranks that were killed.
+       - of another program than most, and those that had ended before others began, which may be of another run.
+
+       examples/ranks.c joins ranks inside of a program, by MPI. Timelines of ranks are joined by
+       "cat run.*.pftrace >all.pftrace".
 */
