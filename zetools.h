@@ -34301,6 +34301,9 @@ ZT__PRIVATE int zt__end_joined_timeline(zt__joining *joining) {
    a phase is of no device, and stands on the path of the phase without one. NULL: that has failed, which is reported. */
 ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result);
 
+/* Returns whether something was measured, lost or dropped: every profiler has all phases of the program. */
+ZT__PRIVATE int zt__has_regions(zt_profiler *profiler);
+
 /* Frees a profiler that zt__join_profilers has made. Of any other, does nothing. */
 ZT__PRIVATE void zt__free_joined(zt_profiler *joined);
 
@@ -34313,8 +34316,7 @@ ZT__PRIVATE void zt__collect_reported(zt_profiler *profiler);
 
 /* ---- the devices ----------------------------------------------------------------------------------------- */
 
-/* Returns whether something was measured, lost or dropped: every profiler has all phases of the program. */
-static int zt__has_regions(zt_profiler *profiler) {
+ZT__PRIVATE int zt__has_regions(zt_profiler *profiler) {
     uint32_t i;
     int has_regions = 0;
     zt__lock(&profiler->mutex);
@@ -45609,8 +45611,7 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
     const char *reports = zt__automatic.report;
     zt_profiler *first = NULL;
     zt__file_path path;
-    uint32_t regions = 0;
-    int is_table_seen = 0;
+    int has_regions = 0, is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
     }
@@ -45620,13 +45621,13 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             first = first ? first : device->profiler;
-            regions += zt__get_region_count(device->profiler);
+            has_regions |= zt__has_regions(device->profiler);
         }
     }
     if (first) {
         zt__write_reports(first, zt__automatic.report, zt__add(&zt__get_process()->automatic, 1), 1);
     }
-    if (first && regions == 0 && !is_table_seen) { /* a table states why */
+    if (first && !has_regions && !is_table_seen) { /* a table states why */
         zt__document document;
         ze_result_t result;
         memset(&document, 0, sizeof document);
@@ -50231,4 +50232,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c4ec642e75e61148 */
+/* Joined from src/ by src/join.py: 6b49341634352f0c */

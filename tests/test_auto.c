@@ -777,17 +777,26 @@ static void do_nothing(world *w) {
     (void)w;
 }
 
+static void phase_alone(world *w) {
+    (void)w;
+    ZT_PHASE("step") {
+    }
+}
+
 static void test_nothing_to_measure(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("nothing.csv"));
     const program table = {.work = do_nothing, .calls = 1};
+    const program phase = {.work = phase_alone, .environment = path, .calls = 1};
     const program file = {.work = do_nothing, .environment = path, .calls = 1}, without_lists = {.calls = 1};
     const program left_out = {
         .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_KERNELS", "!saxpy"}};
     expect_success(&table);
     assert_contains(text_of("output"), "No kernel was launched while tracing.");
     expect_success(&file);
+    assert_contains(text_of("errors"), "zetools: zt_auto: No kernel was launched while tracing.\n");
+    expect_success(&phase);
     assert_contains(text_of("errors"), "zetools: zt_auto: No kernel was launched while tracing.\n");
     assert_null(strstr(text_of("errors"), "copies"));
     expect_success(&left_out);

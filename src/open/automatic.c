@@ -180,8 +180,7 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
     const char *reports = zt__automatic.report;
     zt_profiler *first = NULL;
     zt__file_path path;
-    uint32_t regions = 0;
-    int is_table_seen = 0;
+    int has_regions = 0, is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
     }
@@ -191,13 +190,13 @@ static void zt__write_auto_reports(zt__tracer *tracer) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             first = first ? first : device->profiler;
-            regions += zt__get_region_count(device->profiler);
+            has_regions |= zt__has_regions(device->profiler);
         }
     }
     if (first) {
         zt__write_reports(first, zt__automatic.report, zt__add(&zt__get_process()->automatic, 1), 1);
     }
-    if (first && regions == 0 && !is_table_seen) { /* a table states why */
+    if (first && !has_regions && !is_table_seen) { /* a table states why */
         zt__document document;
         ze_result_t result;
         memset(&document, 0, sizeof document);

@@ -28,8 +28,7 @@
 
 /* ---- the devices ----------------------------------------------------------------------------------------- */
 
-/* Returns whether something was measured, lost or dropped: every profiler has all phases of the program. */
-static int zt__has_regions(zt_profiler *profiler) {
+ZT__PRIVATE int zt__has_regions(zt_profiler *profiler) {
     uint32_t i;
     int has_regions = 0;
     zt__lock(&profiler->mutex);

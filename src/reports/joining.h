@@ -12,6 +12,9 @@
    a phase is of no device, and stands on the path of the phase without one. NULL: that has failed, which is reported. */
 ZT__PRIVATE zt_profiler *zt__join_profilers(zt_profiler *profiler, const char *call, ze_result_t *result);
 
+/* Returns whether something was measured, lost or dropped: every profiler has all phases of the program. */
+ZT__PRIVATE int zt__has_regions(zt_profiler *profiler);
+
 /* Frees a profiler that zt__join_profilers has made. Of any other, does nothing. */
 ZT__PRIVATE void zt__free_joined(zt_profiler *joined);
 
