@@ -485,7 +485,7 @@ typedef struct zt_sample zt_sample;       /* one collected sample */
 /* results */
 typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
 typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
-typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_cause_count zt_cause_count;         /* samples or launches, by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */
@@ -986,7 +986,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Samples that were lost or dropped by one cause. */
+/* Samples that were lost or dropped, or launches, by one cause. */
 struct zt_cause_count {
     const char *name; /* "report error", "no probe", ... */
     uint64_t count;
@@ -994,23 +994,56 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
+/* Why launches are not measured. Reports have a sentence for each cause that there was. */
+typedef enum zt_unmeasured {
+    ZT_UNMEASURED_NULL,         /* the list or the kernel is NULL: the driver refuses it */
+    ZT_UNMEASURED_OTHER_DEVICE, /* the list is of another context or device than the profiler */
+    ZT_UNMEASURED_NOT_OPENED,   /* zt_auto could not open a profiler for the context and device */
+    ZT_UNMEASURED_EARLY_LIST,   /* the list is from before tracing, and the loader cannot query its device */
+    ZT_UNMEASURED_COPY_ENGINE,  /* with metrics, on a copy engine, which cannot measure them */
+    ZT_UNMEASURED_CLONEABLE,    /* the list can be cloned */
+    ZT_UNMEASURED_CHANGEABLE,   /* the application has queried the identifier of a command of the list */
+    ZT_UNMEASURED_CAPTURED,     /* it went into a graph. Each execution of a graph is measured as one */
+    ZT_UNMEASURED_CAPTURE_UNKNOWN, /* while lists are captured, and the loader cannot query which */
+    ZT_UNMEASURED_MAY_JOIN,        /* it waits for events while another list is captured */
+    ZT_UNMEASURED_OUT_OF_ORDER,    /* a barrier or a wait, on a list that is not in order */
+    ZT_UNMEASURED_NO_MEMORY,       /* no memory for its name */
+    ZT_UNMEASURED_VARIABLE,        /* by zexCommandListAppendVariableLaunchKernel */
+    ZT_UNMEASURED_OPERATION,       /* by zexCommandListAppendCustomOperation */
+    ZT_UNMEASURED_DRIVER_HANDLE,   /* through a pointer of zeDriverGetExtensionFunctionAddress, if the loader
+                                     wraps handles */
+    ZT_UNMEASURED_COUNT
+} zt_unmeasured;
+
+/* Why launches are measured between commands of the library, so that they overlap with nothing; likewise. See
+   TRACED LAUNCHES. */
+typedef enum zt_serialised {
+    ZT_SERIALISED_IN_USE,        /* its event is signalled, or another command may signal it */
+    ZT_SERIALISED_METRICS,       /* it is measured with metrics, between queries */
+    ZT_SERIALISED_GRAPH,         /* it is a graph */
+    ZT_SERIALISED_UNKNOWN_LIST,  /* whether the list is immediate is not known */
+    ZT_SERIALISED_UNSEEN_EVENT,  /* the creation of its event was not seen */
+    ZT_SERIALISED_COUNTER_BASED, /* its event is counter-based */
+    ZT_SERIALISED_INVISIBLE,     /* the host cannot see its event */
+    ZT_SERIALISED_SHARED,        /* the pool of its event can be shared between processes */
+    ZT_SERIALISED_MAPPED,        /* the pool has mapped time stamps */
+    ZT_SERIALISED_EXTENDED,      /* the pool has extensions */
+    ZT_SERIALISED_NO_STAMPS,     /* the driver refuses time stamps for the pool */
+    ZT_SERIALISED_COUNT
+} zt_serialised;
+
 /* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
    launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;  /* a region was begun */
-    uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
-                            copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed; by_pointer; and captured */
-    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
-                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
-    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                            returned while tracing; see TRACED LISTS */
+    uint64_t measured;                              /* a region was begun */
+    uint64_t filtered;                              /* left out by the configuration */
+    uint64_t elsewhere;                             /* not measured: the sum of `unmeasured` */
+    zt_cause_count unmeasured[ZT_UNMEASURED_COUNT]; /* by zt_unmeasured: why */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
+                             barriers, so that they overlap with nothing: the sum of `serialised_by` */
+    zt_cause_count serialised_by[ZT_SERIALISED_COUNT]; /* by zt_serialised: why */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
                              `limit`, so that their samples have times and no metrics */
 };
@@ -28182,8 +28215,8 @@ typedef struct zt__known_list {
 typedef struct zt__known_pool {
     const void *handle; /* the key */
     ze_context_handle_t context;
-    int has_stamps;  /* kernel time stamps that the application may read */
-    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
+    int has_stamps;         /* kernel time stamps that the application may read */
+    zt_serialised obstacle; /* why its events cannot be borrowed. IN_USE: they can */
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
@@ -28200,7 +28233,7 @@ typedef struct zt__known_event {
     const void *pool;            /* NULL: it was created before the start, or has none */
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
-    int can_be_lent;             /* likewise */
+    zt_serialised obstacle;      /* likewise */
     zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
@@ -28286,11 +28319,10 @@ typedef struct zt__tracer {
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
-    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int was_layer_off;         /* while tracing. Atomic */
-    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;       /* while tracing. Atomic */
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -28592,8 +28624,8 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
-    zt__command command; /* of a call that appends one: what zt__read_command has read */
-    int is_elsewhere;    /* it cannot be measured, and was counted so */
+    zt__command command;      /* of a call that appends one: what zt__read_command has read */
+    zt_unmeasured unmeasured; /* why it cannot be measured, as it was counted. ZT_UNMEASURED_COUNT: it can */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -28667,10 +28699,11 @@ ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
 typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
-   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
+   measures; with BARRIERS, `*obstacle` is why it is not lent. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
    launch signals its event once. */
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once);
+                                           zt__probe *probe, const zt__known_list *list, int is_once,
+                                           zt_serialised *obstacle);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
@@ -28912,7 +28945,7 @@ ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
     int can_be_lent;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    can_be_lent = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
     return can_be_lent;
 }
@@ -28932,6 +28965,7 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
         known->has_stamps = has_stamps;
+        known->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
@@ -28948,15 +28982,17 @@ static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_
 }
 
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once) {
+                                           zt__probe *probe, const zt__known_list *list, int is_once,
+                                           zt_serialised *obstacle) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
+    *obstacle = known ? known->obstacle : ZT_SERIALISED_UNSEEN_EVENT;
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
         zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
-    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
+    } else if (known && *obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
         known->list = probe->list->handle;
@@ -28998,7 +29034,7 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
             continue;
         }
         if (!list) { /* it is destroyed, or nobody observes it any more */
-            event->can_be_lent = 0;
+            event->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         }
         if (event->state != ZT__EVENT_LENT) {
             continue;
@@ -29085,16 +29121,25 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 /* ---- creation and destruction ----------------------------------------------------------------------------- */
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+/* Returns why events of a pool cannot be lent, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
+   every signal of them is seen. */
+static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
+    if (desc->pNext) {
+        return ZT_SERIALISED_EXTENDED;
+    }
+    if (!(desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE)) {
+        return ZT_SERIALISED_INVISIBLE;
+    }
+    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+        return ZT_SERIALISED_SHARED;
+    }
+    return desc->flags & ZT__POOL_FLAG_MAPPED ? ZT_SERIALISED_MAPPED : ZT_SERIALISED_IN_USE;
 }
 
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
+    if (frame->tracer->lends_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -29119,8 +29164,10 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     if (known) {
         known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
-                             (known->has_stamps || frame->pool_desc);
+        known->obstacle = zt__find_pool_obstacle(*p->pdesc);
+        if (known->obstacle == ZT_SERIALISED_IN_USE && !known->has_stamps && !frame->pool_desc) {
+            known->obstacle = ZT_SERIALISED_NO_STAMPS;
+        }
     }
     zt__unlock(&tracer->event_mutex);
 }
@@ -29136,6 +29183,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
         handle = **p->pphEvent;
+        pool.obstacle = ZT_SERIALISED_COUNTER_BASED;
         pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
@@ -29161,7 +29209,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
     if (event) {
         event->has_stamps = is_known ? pool.has_stamps : 1;
-        event->can_be_lent = pool.can_be_lent;
+        event->obstacle = is_known ? pool.obstacle : ZT_SERIALISED_UNSEEN_EVENT;
         event->pool = pool.handle;
         event->context = pool.context;
     }
@@ -29290,211 +29338,6 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
         snprintf(name->text, size, "%s%s", text, number);
     }
     return zt__add_name(tracer, name);
-}
-
-#endif
-
-/* ==== tracer/graphs.h =================================================================================== */
-
-/* Graphs: what was captured into them, and the names of their regions. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
-ZT__PRIVATE void zt__after_command(zt__frame *frame);
-
-/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
-   unlocked while a record is added. */
-ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
-
-ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
-
-ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
-
-/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
-   known. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
-
-#endif
-
-/* ==== tracer/graphs.c =================================================================================== */
-
-/* Graphs: what was captured into them, and the names of their regions. */
-
-#ifdef ZETOOLS_TRACER
-
-static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
-    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
-}
-
-/* ---- what is captured ------------------------------------------------------------------------------------- */
-
-static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
-    uint32_t i = 0;
-    while (i < content->kernel_count && content->kernels[i].name != name) {
-        i++;
-    }
-    content->is_selected |= name->is_selected;
-    if (i == ZT__GRAPH_KERNELS) {
-        content->other_launches++;
-        return;
-    }
-    if (i == content->kernel_count) {
-        content->kernels[i].name = name;
-        content->kernel_count++;
-    }
-    content->kernels[i].launches++;
-}
-
-ZT__PRIVATE void zt__after_command(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__command *command = &frame->command;
-    ze_command_list_handle_t captured_by = command->list;
-    zt__known_list *list;
-    int is_captured;
-    uint32_t i;
-    if (!frame->is_elsewhere) {
-        return;
-    }
-    zt__lock(&tracer->mutex);
-    list = zt__find_known_list(tracer, command->list);
-    is_captured = list && list->is_captured;
-    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
-        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
-        zt__unlock(&tracer->mutex);
-        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
-        zt__lock(&tracer->mutex);
-    }
-    tracer->counts.captured += is_captured != 0;
-    zt__unlock(&tracer->mutex);
-
-    for (i = 0; is_captured && i < command->kernel_count; i++) {
-        const zt__kernel_name *name =
-            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, captured_by);
-        if (name && list && list->is_captured) {
-            zt__add_launch(&list->content, name);
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
-    zt__known_graph *record =
-        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
-    const zt__known_list *known = zt__find_known_list(tracer, list);
-    if (record && known) {
-        record->content = known->content;
-    }
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------ */
-
-/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
-static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
-    enum { LONGEST = 24 };
-    size_t used = 0;
-    uint32_t i;
-    text[0] = 0;
-    for (i = 0; i < content->kernel_count; i++) {
-        char *demangled;
-        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
-        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
-                                 strlen(name) > LONGEST ? "..." : "");
-        if (content->kernels[i].launches > 1) {
-            used +=
-                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
-        }
-        free(demangled);
-    }
-    if (content->kernel_count) {
-        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
-                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
-    }
-}
-
-/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
-   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
-   held. Returns NULL without memory. */
-static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
-                                       const zt__graph_content *content) {
-    char kernels[256], text[sizeof kernels + 32];
-    zt__kernel_name *name = NULL;
-    zt__known_graph *record;
-    uint32_t i, number = 0;
-    zt__list_kernels(content, kernels, sizeof kernels);
-    zt__lock(&tracer->mutex);
-    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
-        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
-        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
-            (!name || known->graph < name->graph)) {
-            name = known;
-        }
-    }
-    if (name) {
-        name->is_free = 0;
-    } else {
-        number = ++tracer->graph_count;
-    }
-    zt__unlock(&tracer->mutex);
-
-    if (!name) {
-        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
-        name = zt__find_or_add_name(tracer, text, 0);
-    }
-    zt__lock(&tracer->mutex);
-    if (name && number) {
-        name->graph = number;
-        name->is_selected = content->is_selected || !content->kernel_count;
-    }
-    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
-                                                              sizeof *record)
-                  : NULL;
-    if (record) {
-        record->name = name;
-    }
-    zt__unlock(&tracer->mutex);
-    return name;
-}
-
-ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
-    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
-    const zt__known_graph *graph;
-    zt__graph_content content;
-    memset(&content, 0, sizeof content);
-    zt__lock(&frame->tracer->mutex);
-    graph = zt__find_graph(frame->tracer, *p->phGraph);
-    if (graph) {
-        content = graph->content;
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
-}
-
-ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
-    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
-    const zt__known_graph *graph;
-    zt__lock(&frame->tracer->mutex);
-    graph = zt__find_graph(frame->tracer, handle);
-    if (graph && graph->name) {
-        graph->name->is_free = 1;
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
-}
-
-ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
-    const zt__known_graph *graph = zt__find_graph(tracer, executable);
-    zt__kernel_name *name = graph ? graph->name : NULL;
-    zt__graph_content unknown;
-    if (!name) {
-        memset(&unknown, 0, sizeof unknown);
-        zt__unlock(&tracer->mutex);
-        name = zt__name_graph(tracer, executable, &unknown);
-        zt__lock(&tracer->mutex);
-    }
-    return name;
 }
 
 #endif
@@ -29970,6 +29813,369 @@ ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame) {
 
 #endif
 
+/* ==== tracer/unmeasured.h =============================================================================== */
+
+/* Why launches are not measured, or overlap with nothing: by cause, in counts and sentences. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Stores the names of the causes in counts that are zeroed. */
+ZT__PRIVATE void zt__name_causes(zt_trace_counts *counts);
+
+/* Counts a launch that is not measured. The mutex is held. */
+ZT__PRIVATE void zt__count_unmeasured(zt__tracer *tracer, zt_unmeasured cause);
+
+/* Counts a launch by another cause than before. The mutex is held. */
+ZT__PRIVATE void zt__change_cause(zt__tracer *tracer, zt_unmeasured from, zt_unmeasured to);
+
+/* Counts a launch that is measured, and overlaps with nothing. The mutex is held. */
+ZT__PRIVATE void zt__count_serialised(zt__tracer *tracer, zt_serialised cause);
+
+/* Write the sentence of a cause: how many launches, why, and what to do. Return whether there are any. */
+ZT__PRIVATE int zt__describe_unmeasured(const zt_trace_counts *counts, zt_unmeasured cause, char *text,
+                                        size_t room);
+
+ZT__PRIVATE int zt__describe_serialised(const zt_trace_counts *counts, zt_serialised cause, char *text,
+                                        size_t room);
+
+#endif
+
+/* ==== tracer/unmeasured.c =============================================================================== */
+
+/* Why launches are not measured, or overlap with nothing: by cause, in counts and sentences. */
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__cause_text {
+    const char *name;     /* in zt_cause_count, and as a label of ZT_FORMAT_OPENMETRICS */
+    const char *sentence; /* follows the numbers. NULL: reports do not note it */
+} zt__cause_text;
+
+/* By zt_unmeasured. */
+static const zt__cause_text zt__unmeasured_texts[ZT_UNMEASURED_COUNT] = {
+    {"null handle",
+     "could not be measured, because their list or kernel was NULL, which drivers refuse. Check "
+     "the results of the application's calls."},
+    {"other device", "could not be measured, because their lists are not of a context and device that is "
+                     "measured. zt_auto measures all of them."},
+    {"not opened", "could not be measured, because zt_auto could not open a profiler for their context and "
+                   "device. ZT_LOG=stderr names the call that failed."},
+    {"early list", "could not be measured, because their lists were created before tracing, and this loader "
+                   "cannot query of which device they are. Update the loader."},
+    {"copy engine", "could not be measured, because they are on copy engines, which have no metrics. With "
+                    "ZT_GROUPS= their times are measured."},
+    {"cloneable list",
+     "could not be measured, because their lists can be cloned, and clones would write to the "
+     "same events. Create lists without that flag while measuring."},
+    {"changeable list",
+     "could not be measured, because the application has queried identifiers of commands on "
+     "their lists to change these, and nothing may be appended in between."},
+    {"graph", "were captured into graphs. Each execution of a graph is measured as one, and counted as one "
+              "launch."},
+    {"unknown capture", "could not be measured, because other lists were captured into graphs meanwhile, and "
+                        "this loader cannot query which lists are. Update the loader."},
+    {"possible capture",
+     "could not be measured, because they waited for events while another list was captured "
+     "into a graph, and may have joined its capture. Launch them before or after it."},
+    {"out of order",
+     "could not be measured, because they are barriers and waits on lists that are not in order, "
+     "where other barriers would measure themselves. Use lists that are in order."},
+    {"no memory", "could not be measured, because there was no memory for their names."},
+    {"variable",
+     "could not be measured, because zexCommandListAppendVariableLaunchKernel appended them, whose "
+     "variables are not known. Shares are of the others."},
+    {"operation", "could not be measured, because zexCommandListAppendCustomOperation appended them, whose "
+                  "parameters are not known. Shares are of the others."},
+    {"driver handle",
+     "could not be measured, because they were appended through pointers that "
+     "zeDriverGetExtensionFunctionAddress returned, and this loader wraps handles. Shares are "
+     "of the others. Use the loader's functions."},
+};
+
+#define ZT__SERIALISED(why) "were measured between barriers, and overlapped with nothing, because " why
+
+/* By zt_serialised. */
+static const zt__cause_text zt__serialised_texts[ZT_SERIALISED_COUNT] = {
+    {"event in use",
+     ZT__SERIALISED(
+         "their events were signalled, or other commands may signal them. Use an event for one launch "
+         "at a time, and reset it on the host.")},
+    {"metrics", NULL}, /* as documented */
+    {"graph", ZT__SERIALISED("they are graphs, which have no time stamps of their own.")},
+    {"unknown list", ZT__SERIALISED("this driver cannot tell whether their lists, which were created before "
+                                    "tracing, are immediate. Start tracing first.")},
+    {"unseen event",
+     ZT__SERIALISED("the creation of their events was not seen. Start tracing before events are created.")},
+    {"counter-based event",
+     ZT__SERIALISED("their events are counter-based, and the loader cannot query whether their lists, which "
+                    "were created before tracing, are in order. Start tracing first.")},
+    {"invisible event", ZT__SERIALISED("the host cannot see their events. Create the pools of these with "
+                                       "ZE_EVENT_POOL_FLAG_HOST_VISIBLE.")},
+    {"shared event",
+     ZT__SERIALISED("their events can be shared with other processes. Create the pools of these "
+                    "without ZE_EVENT_POOL_FLAG_IPC.")},
+    {"mapped event", ZT__SERIALISED("their events have mapped time stamps. Create the pools of these with "
+                                    "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP.")},
+    {"extended pool", ZT__SERIALISED("the pools of their events were created with extensions (pNext).")},
+    {"no time stamps", ZT__SERIALISED("the driver refuses pools with time stamps as their events need.")},
+};
+
+ZT__PRIVATE void zt__name_causes(zt_trace_counts *counts) {
+    uint32_t i;
+    for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+        counts->unmeasured[i].name = zt__unmeasured_texts[i].name;
+    }
+    for (i = 0; i < ZT_SERIALISED_COUNT; i++) {
+        counts->serialised_by[i].name = zt__serialised_texts[i].name;
+    }
+}
+
+ZT__PRIVATE void zt__count_unmeasured(zt__tracer *tracer, zt_unmeasured cause) {
+    tracer->counts.launches++;
+    tracer->counts.elsewhere++;
+    tracer->counts.unmeasured[cause].count++;
+}
+
+ZT__PRIVATE void zt__change_cause(zt__tracer *tracer, zt_unmeasured from, zt_unmeasured to) {
+    tracer->counts.unmeasured[from].count--;
+    tracer->counts.unmeasured[to].count++;
+}
+
+ZT__PRIVATE void zt__count_serialised(zt__tracer *tracer, zt_serialised cause) {
+    tracer->counts.serialised++;
+    tracer->counts.serialised_by[cause].count++;
+}
+
+static int zt__describe(const zt_trace_counts *counts, uint64_t count, const char *sentence, char *text,
+                        size_t room) {
+    if (count > 0 && sentence) {
+        snprintf(text, room, "%llu of %llu launches %s", (unsigned long long)count,
+                 (unsigned long long)counts->launches, sentence);
+    }
+    return count > 0 && sentence;
+}
+
+ZT__PRIVATE int zt__describe_unmeasured(const zt_trace_counts *counts, zt_unmeasured cause, char *text,
+                                        size_t room) {
+    return zt__describe(counts, counts->unmeasured[cause].count, zt__unmeasured_texts[cause].sentence, text,
+                        room);
+}
+
+ZT__PRIVATE int zt__describe_serialised(const zt_trace_counts *counts, zt_serialised cause, char *text,
+                                        size_t room) {
+    return zt__describe(counts, counts->serialised_by[cause].count, zt__serialised_texts[cause].sentence,
+                        text, room);
+}
+
+#endif
+
+/* ==== tracer/graphs.h =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
+ZT__PRIVATE void zt__after_command(zt__frame *frame);
+
+/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
+   unlocked while a record is added. */
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
+
+/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
+   known. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
+
+#endif
+
+/* ==== tracer/graphs.c =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
+    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
+}
+
+/* ---- what is captured ------------------------------------------------------------------------------------- */
+
+static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
+    uint32_t i = 0;
+    while (i < content->kernel_count && content->kernels[i].name != name) {
+        i++;
+    }
+    content->is_selected |= name->is_selected;
+    if (i == ZT__GRAPH_KERNELS) {
+        content->other_launches++;
+        return;
+    }
+    if (i == content->kernel_count) {
+        content->kernels[i].name = name;
+        content->kernel_count++;
+    }
+    content->kernels[i].launches++;
+}
+
+ZT__PRIVATE void zt__after_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    ze_command_list_handle_t captured_by = command->list;
+    zt__known_list *list;
+    int is_captured;
+    uint32_t i;
+    if (frame->unmeasured == ZT_UNMEASURED_COUNT) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, command->list);
+    is_captured = list && list->is_captured;
+    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
+        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
+        zt__unlock(&tracer->mutex);
+        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
+        zt__lock(&tracer->mutex);
+    }
+    if (is_captured) {
+        zt__change_cause(tracer, frame->unmeasured, ZT_UNMEASURED_CAPTURED);
+    }
+    zt__unlock(&tracer->mutex);
+
+    for (i = 0; is_captured && i < command->kernel_count; i++) {
+        const zt__kernel_name *name =
+            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, captured_by);
+        if (name && list && list->is_captured) {
+            zt__add_launch(&list->content, name);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
+    zt__known_graph *record =
+        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
+    const zt__known_list *known = zt__find_known_list(tracer, list);
+    if (record && known) {
+        record->content = known->content;
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------ */
+
+/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
+static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
+    enum { LONGEST = 24 };
+    size_t used = 0;
+    uint32_t i;
+    text[0] = 0;
+    for (i = 0; i < content->kernel_count; i++) {
+        char *demangled;
+        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
+                                 strlen(name) > LONGEST ? "..." : "");
+        if (content->kernels[i].launches > 1) {
+            used +=
+                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
+        }
+        free(demangled);
+    }
+    if (content->kernel_count) {
+        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
+                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
+    }
+}
+
+/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
+   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
+   held. Returns NULL without memory. */
+static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
+                                       const zt__graph_content *content) {
+    char kernels[256], text[sizeof kernels + 32];
+    zt__kernel_name *name = NULL;
+    zt__known_graph *record;
+    uint32_t i, number = 0;
+    zt__list_kernels(content, kernels, sizeof kernels);
+    zt__lock(&tracer->mutex);
+    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
+        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
+        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
+            (!name || known->graph < name->graph)) {
+            name = known;
+        }
+    }
+    if (name) {
+        name->is_free = 0;
+    } else {
+        number = ++tracer->graph_count;
+    }
+    zt__unlock(&tracer->mutex);
+
+    if (!name) {
+        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
+        name = zt__find_or_add_name(tracer, text, 0);
+    }
+    zt__lock(&tracer->mutex);
+    if (name && number) {
+        name->graph = number;
+        name->is_selected = content->is_selected || !content->kernel_count;
+    }
+    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
+                                                              sizeof *record)
+                  : NULL;
+    if (record) {
+        record->name = name;
+    }
+    zt__unlock(&tracer->mutex);
+    return name;
+}
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
+    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
+    const zt__known_graph *graph;
+    zt__graph_content content;
+    memset(&content, 0, sizeof content);
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, *p->phGraph);
+    if (graph) {
+        content = graph->content;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
+}
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
+    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
+    const zt__known_graph *graph;
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, handle);
+    if (graph && graph->name) {
+        graph->name->is_free = 1;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
+}
+
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
+    const zt__known_graph *graph = zt__find_graph(tracer, executable);
+    zt__kernel_name *name = graph ? graph->name : NULL;
+    zt__graph_content unknown;
+    if (!name) {
+        memset(&unknown, 0, sizeof unknown);
+        zt__unlock(&tracer->mutex);
+        name = zt__name_graph(tracer, executable, &unknown);
+        zt__lock(&tracer->mutex);
+    }
+    return name;
+}
+
+#endif
+
 /* ==== tracer/results.h ================================================================================== */
 
 /* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
@@ -30085,6 +30291,7 @@ ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
         zt__unlock(&tracer->mutex);
         counts.replaced = zt__load(&tracer->modules.replaced);
     }
+    zt__name_causes(&counts);
     return counts;
 }
 
@@ -30958,6 +31165,52 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     return name;
 }
 
+/* Returns why a command cannot be measured, or ZT_UNMEASURED_COUNT: it can. `profiler` is NULL if the list is not
+   measured. The mutex is held, and unlocked while the driver is asked. */
+static zt_unmeasured zt__find_obstacle(const zt__frame *frame, const zt__known_list *list,
+                                       const zt_profiler *profiler) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    uint32_t is_captured = ZT__QUERY_FALSE;
+    if (list->is_captured) {
+        return ZT_UNMEASURED_CAPTURED;
+    }
+    if (!profiler && list->is_of_unknown_device) {
+        return ZT_UNMEASURED_EARLY_LIST;
+    }
+    if (!profiler) {
+        return list->device && !list->device->profiler ? ZT_UNMEASURED_NOT_OPENED
+                                                       : ZT_UNMEASURED_OTHER_DEVICE;
+    }
+    if (list->is_cloneable) {
+        return ZT_UNMEASURED_CLONEABLE;
+    }
+    if (list->has_command_ids) {
+        return ZT_UNMEASURED_CHANGEABLE;
+    }
+    if (list->is_copy_only &&
+        profiler->metric_count > 0) { /* it can write time stamps, but not execute queries */
+        return ZT_UNMEASURED_COPY_ENGINE;
+    }
+    if (tracer->captures == 0) {
+        return ZT_UNMEASURED_COUNT;
+    }
+
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (!tracer->query_capture) {
+        return ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    zt__unlock(&tracer->mutex);
+    is_captured = (uint32_t)tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    if (is_captured != ZT__QUERY_FALSE) {
+        return is_captured == ZT__QUERY_TRUE ? ZT_UNMEASURED_CAPTURED : ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    return *command->wait_count > 0 ? ZT_UNMEASURED_MAY_JOIN : ZT_UNMEASURED_COUNT;
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so that
    launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
    last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
@@ -30970,7 +31223,8 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    zt_unmeasured obstacle;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, is_selected, is_within;
     int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
@@ -30988,46 +31242,36 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
         return;
     }
 
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !list->is_cloneable && !list->has_command_ids && !list->is_captured &&
-                      (!list->is_copy_only || profiler->metric_count == 0);
-    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
-       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
-       be the one with which its list joins. */
-    if (can_be_measured && tracer->captures > 0) {
-        zt__unlock(&tracer->mutex);
-        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
-        zt__lock(&tracer->mutex);
-    }
-    if (can_be_measured) {
+    obstacle = is_complete ? zt__find_obstacle(frame, list, profiler) : ZT_UNMEASURED_NULL;
+    if (obstacle == ZT_UNMEASURED_COUNT) {
         name = zt__name_of_command(frame);
+        obstacle = name ? ZT_UNMEASURED_COUNT : ZT_UNMEASURED_NO_MEMORY;
         selected->has_metrics = name && profiler->metric_count > 0;
     }
     if (name && is_sync && zt__needs_barriers(frame, list)) {
         name = NULL;
+        obstacle = ZT_UNMEASURED_OUT_OF_ORDER;
     }
 
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
         return;
     }
-    tracer->counts.launches++;
+    frame->unmeasured = obstacle;
     if (!name) {
-        tracer->counts.elsewhere++;
-        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
-        frame->is_elsewhere = 1;
+        zt__count_unmeasured(tracer, obstacle);
+        zt__unlock(&tracer->mutex);
+        return;
     }
+    tracer->counts.launches++;
     /* Names choose kernels, and graphs by their kernels, but not copies. */
-    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
+    is_selected = (name->is_selected || (!command->kernel && !is_graph));
     is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
+    if (!is_selected || (!is_within && !selected->has_metrics)) {
         tracer->counts.filtered++;
-        name = NULL;
-    }
-    if (name) {
+    } else {
         tracer->counts.measured++;
         if (is_within) {
             name->measured++;
@@ -31047,13 +31291,14 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
 /* Begins a command between barriers or queries. A wait for the events of the command is appended before, so that
    the GPU time is that of the command alone, which then need not wait itself. If the driver refuses the command,
    the wait stays on the list. A command without an event to signal is a wait itself. */
-static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected) {
+static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected,
+                                       zt_serialised cause) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     uint32_t count = command->signal ? *command->wait_count : 0;
     if (!selected->list.is_in_order || selected->has_metrics) {
         zt__lock(&tracer->mutex);
-        tracer->counts.serialised++;
+        zt__count_serialised(tracer, cause);
         zt__unlock(&tracer->mutex);
     }
     if (count && command->wait_events &&
@@ -31071,6 +31316,9 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt_serialised cause = selected->has_metrics    ? ZT_SERIALISED_METRICS
+                          : kind == ZT__KIND_GRAPH ? ZT_SERIALISED_GRAPH
+                                                   : ZT_SERIALISED_UNKNOWN_LIST;
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -31092,7 +31340,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
         kind != ZT__KIND_GRAPH) {
         measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
-                                                        probe, list, selected->is_once)
+                                                        probe, list, selected->is_once, &cause)
                                        : ZT__OWN;
     }
     if (measurement == ZT__LENT) {
@@ -31109,7 +31357,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, selected);
+        zt__begin_between_barriers(frame, selected, cause);
     }
 }
 
@@ -31226,7 +31474,7 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
 ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
 
 /* Counts a launch through a pointer that cannot be measured. */
-ZT__PRIVATE void zt__count_by_pointer(void);
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -31342,7 +31590,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
+    frame->is_lent = frame->is_submission = 0;
+    frame->unmeasured = ZT_UNMEASURED_COUNT;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
@@ -31405,13 +31654,11 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
 }
 
 /* Counts a launch that is not measured, and gives the frame back. */
-static void zt__end_unmeasured(zt__frame *frame) {
+static void zt__end_unmeasured(zt__frame *frame, zt_unmeasured cause) {
     zt__tracer *tracer = frame->tracer;
     zt__lock(&tracer->mutex);
     if (tracer->measured[frame->call] && !tracer->is_stopping) {
-        tracer->counts.launches++;
-        tracer->counts.elsewhere++;
-        tracer->counts.by_pointer++;
+        zt__count_unmeasured(tracer, cause);
     }
     zt__unlock(&tracer->mutex);
     zt__store(&frame->state, ZT__FRAME_UNUSED);
@@ -31447,15 +31694,15 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
     if (is_known || zt__has_plain_handles(frame->tracer)) {
         zt__before_call(frame, instance);
     } else {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, ZT_UNMEASURED_DRIVER_HANDLE);
     }
 }
 
-ZT__PRIVATE void zt__count_by_pointer(void) {
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause) {
     zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
     zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
     if (frame) {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, cause);
     }
 }
 
@@ -31711,14 +31958,14 @@ static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_
 static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                   void *variable, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__count_by_pointer();
+    zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
     return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
 }
 
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
-    zt__count_by_pointer();
+    zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
 
@@ -34714,11 +34961,6 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
-#define ZT__LISTS_FROM_BEFORE                                                                                \
-    "their lists were created before tracing, and this loader cannot query of which device they are. "       \
-    "Update "                                                                                                \
-    "the loader."
-
 /* When the loader did not call the tracer for a time. */
 #define ZT__LAYER_WAS_OFF                                                                                    \
     "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \
@@ -34835,18 +35077,15 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0, on_unknown_lists = 0;
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
+    uint64_t unseen_executions = 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
-    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    char text[320];
+    uint32_t i;
     if (tracer) {
         zt__lock(&tracer->mutex);
         unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
-        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
-        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -34858,51 +35097,23 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->was_layer_off)) {
         note(document, ZT__LAYER_WAS_OFF);
     }
-    if (counts.captured > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
-            "one, and counted as one launch.",
-            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
-            counts.captured == 1 ? "was" : "were");
-    }
-    if (others > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
-                     "into graphs%s.",
-                     (unsigned long long)others, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (on_unknown_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
-                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+        if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
-    }
-    if (counts.by_pointer > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
-            "custom operations and, where the loader wraps handles, all.",
-            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
-            counts.by_pointer == 1 ? "was" : "were");
     }
     if (has_unseen_pointers) {
         zt__add_note(document, note,
                      "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
                      "through them are not seen: shares are of the others.");
     }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches were measured between barriers, so they did not overlap with "
-            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
-            "because these were created before it was started.",
-            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_SERIALISED_COUNT; i++) {
+        if (zt__describe_serialised(&counts, (zt_serialised)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
 #else
     (void)document, (void)note;
@@ -37719,10 +37930,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
-        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer - launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            zt__write_counter_sample(writer, &unmeasured, "cause", launches.unmeasured[i].name,
+                                     launches.unmeasured[i].count);
+        }
     }
 #endif
 
@@ -45158,17 +45369,22 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
 }
 
 static void zt__print_why_no_device(zt__tracer *tracer) {
-    uint64_t launches, executions;
+    zt_trace_counts counts;
+    uint64_t executions;
+    char text[320];
+    uint32_t i;
     zt__lock(&tracer->mutex);
-    launches = tracer->counts.launches;
+    counts = tracer->counts;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
     if (zt__load(&tracer->was_layer_off)) {
         zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
-    } else if (launches) {
-        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
-                          " So there is no report.",
-                          (unsigned long long)launches);
+    } else if (counts.launches) {
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+                zt__print_message("zt_auto: %s So there is no report.", text);
+            }
+        }
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -48937,8 +49153,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        NAME                                as FACTS OF THE RUN lists them
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
-                                           or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, as in
+                                           zt_trace_counts.unmeasured
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -49101,20 +49317,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere, and reports note them:
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted by cause
+       in zt_trace_counts.unmeasured, and reports have a sentence for each cause that there was (zt_unmeasured).
+       What is behind some of them:
 
-       - captured into a graph (zt_trace_counts.captured); see below
-       - waiting for events while another list is captured, because they may join its capture
-       - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events
-       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
-         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
-         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
-         calls
-       - on mutable lists, once the application has queried the identifier of a command, because nothing may
-         be appended before this command
+       CAPTURED        Into a graph; see below
+       MAY_JOIN        A list that waits for events while another list is captured may join the capture
+       CLONEABLE       Clones would write to the same queries and events
+       CHANGEABLE      Of a mutable list, once the application has queried the identifier of a command: nothing
+                       may be appended before this command
+       VARIABLE,       Through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of
+       OPERATION       functions whose commands are not known. By other such pointers, kernels and graphs are
+                       measured as by the loader's functions
+       DRIVER_HANDLE   If the loader wraps handles, all through such pointers
 
        An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
        zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
@@ -49170,14 +49385,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
        signal the event meanwhile are not seen.
 
-       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing. zt_trace_counts.serialised counts
+       them, serialised_by by cause (zt_serialised), and reports have a sentence for each cause.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured likewise (zt_trace_config.copies). A wait for events is
-       measured by time stamps before and after it on a list in order. On other lists it is counted as
-       elsewhere, as is a barrier that could only be measured between others.
+       measured by time stamps before and after it on a list in order. On other lists it is not measured
+       (ZT_UNMEASURED_OUT_OF_ORDER), nor is a barrier that could only be measured between others.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49804,4 +50020,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5295aed8a09c51f7 */
+/* Joined from src/ by src/join.py: 4787277e4d05f342 */

@@ -68,7 +68,7 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
 ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
 
 /* Counts a launch through a pointer that cannot be measured. */
-ZT__PRIVATE void zt__count_by_pointer(void);
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */

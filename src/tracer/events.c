@@ -237,7 +237,7 @@ ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
     int can_be_lent;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    can_be_lent = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
     return can_be_lent;
 }
@@ -257,6 +257,7 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
         known->has_stamps = has_stamps;
+        known->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
@@ -273,15 +274,17 @@ static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_
 }
 
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once) {
+                                           zt__probe *probe, const zt__known_list *list, int is_once,
+                                           zt_serialised *obstacle) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
+    *obstacle = known ? known->obstacle : ZT_SERIALISED_UNSEEN_EVENT;
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
         zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
-    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
+    } else if (known && *obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
         known->list = probe->list->handle;
@@ -323,7 +326,7 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
             continue;
         }
         if (!list) { /* it is destroyed, or nobody observes it any more */
-            event->can_be_lent = 0;
+            event->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         }
         if (event->state != ZT__EVENT_LENT) {
             continue;
@@ -410,16 +413,25 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 /* ---- creation and destruction ----------------------------------------------------------------------------- */
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+/* Returns why events of a pool cannot be lent, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
+   every signal of them is seen. */
+static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
+    if (desc->pNext) {
+        return ZT_SERIALISED_EXTENDED;
+    }
+    if (!(desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE)) {
+        return ZT_SERIALISED_INVISIBLE;
+    }
+    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+        return ZT_SERIALISED_SHARED;
+    }
+    return desc->flags & ZT__POOL_FLAG_MAPPED ? ZT_SERIALISED_MAPPED : ZT_SERIALISED_IN_USE;
 }
 
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
+    if (frame->tracer->lends_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -444,8 +456,10 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     if (known) {
         known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
-                             (known->has_stamps || frame->pool_desc);
+        known->obstacle = zt__find_pool_obstacle(*p->pdesc);
+        if (known->obstacle == ZT_SERIALISED_IN_USE && !known->has_stamps && !frame->pool_desc) {
+            known->obstacle = ZT_SERIALISED_NO_STAMPS;
+        }
     }
     zt__unlock(&tracer->event_mutex);
 }
@@ -461,6 +475,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
         handle = **p->pphEvent;
+        pool.obstacle = ZT_SERIALISED_COUNTER_BASED;
         pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
@@ -486,7 +501,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
     if (event) {
         event->has_stamps = is_known ? pool.has_stamps : 1;
-        event->can_be_lent = pool.can_be_lent;
+        event->obstacle = is_known ? pool.obstacle : ZT_SERIALISED_UNSEEN_EVENT;
         event->pool = pool.handle;
         event->context = pool.context;
     }

@@ -44,10 +44,11 @@ ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
 typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
-   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
+   measures; with BARRIERS, `*obstacle` is why it is not lent. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
    launch signals its event once. */
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once);
+                                           zt__probe *probe, const zt__known_list *list, int is_once,
+                                           zt_serialised *obstacle);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);

@@ -104,14 +104,14 @@ static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_
 static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                   void *variable, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__count_by_pointer();
+    zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
     return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
 }
 
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
-    zt__count_by_pointer();
+    zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
 

@@ -61,8 +61,8 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
-    zt__command command; /* of a call that appends one: what zt__read_command has read */
-    int is_elsewhere;    /* it cannot be measured, and was counted so */
+    zt__command command;      /* of a call that appends one: what zt__read_command has read */
+    zt_unmeasured unmeasured; /* why it cannot be measured, as it was counted. ZT_UNMEASURED_COUNT: it can */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */

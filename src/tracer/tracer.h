@@ -94,8 +94,8 @@ typedef struct zt__known_list {
 typedef struct zt__known_pool {
     const void *handle; /* the key */
     ze_context_handle_t context;
-    int has_stamps;  /* kernel time stamps that the application may read */
-    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
+    int has_stamps;         /* kernel time stamps that the application may read */
+    zt_serialised obstacle; /* why its events cannot be borrowed. IN_USE: they can */
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
@@ -112,7 +112,7 @@ typedef struct zt__known_event {
     const void *pool;            /* NULL: it was created before the start, or has none */
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
-    int can_be_lent;             /* likewise */
+    zt_serialised obstacle;      /* likewise */
     zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
@@ -198,11 +198,10 @@ typedef struct zt__tracer {
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
-    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int was_layer_off;         /* while tracing. Atomic */
-    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;       /* while tracing. Atomic */
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;

@@ -34,12 +34,13 @@
        before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
        signal the event meanwhile are not seen.
 
-       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing. zt_trace_counts.serialised counts
+       them, serialised_by by cause (zt_serialised), and reports have a sentence for each cause.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured likewise (zt_trace_config.copies). A wait for events is
-       measured by time stamps before and after it on a list in order. On other lists it is counted as
-       elsewhere, as is a barrier that could only be measured between others.
+       measured by time stamps before and after it on a list in order. On other lists it is not measured
+       (ZT_UNMEASURED_OUT_OF_ORDER), nor is a barrier that could only be measured between others.
 */
