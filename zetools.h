@@ -25918,7 +25918,7 @@ enum {
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
     X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
-    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_COMMANDS)
 
 /* clang-format on */
 
@@ -25962,6 +25962,39 @@ typedef struct zt__launch_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__launch_with_parameters_params;
+
+typedef struct zt__copy_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pdstptr;
+    const void **psrcptr;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__copy_with_parameters_params;
+
+typedef struct zt__fill_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pptr;
+    const void **ppattern;
+    size_t *ppattern_size;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__fill_with_parameters_params;
+
+typedef struct zt__host_function_params {
+    ze_command_list_handle_t *phCommandList;
+    void *pHostFunction;
+    void **ppUserData;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__host_function_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -26154,6 +26187,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_RESET;
     case ZT__CALL_DriverGetExtensionFunctionAddress:
         return ZT__KIND_GET_EXTENSION;
+    case ZT__CALL_CommandListAppendHostFunction:
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -26180,29 +26214,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__copy_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pdstptr;
-    const void **psrcptr;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__copy_with_parameters_params;
-
-typedef struct zt__fill_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pptr;
-    const void **ppattern;
-    size_t *ppattern_size;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__fill_with_parameters_params;
 
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     switch (call) {
@@ -26236,6 +26247,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
         ZT__COPIES(X)
         X(CommandListAppendGraphExt, zt__append_graph_params)
+        X(CommandListAppendHostFunction, zt__host_function_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
@@ -31473,7 +31485,11 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
 
 ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
 
-/* Counts a launch through a pointer that cannot be measured. */
+/* Notes that a command, which is about to be appended through a pointer and not measured, signals an event. The event may
+   be NULL. */
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal);
+
+/* Counts a launch that was appended through a pointer and is not measured. */
 ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
@@ -31698,6 +31714,22 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
     }
 }
 
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal) {
+    zt__call call = ZT__CALL_CommandListAppendSignalEvent;
+    zt__frame *frame = signal && zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    zt__tracer *tracer;
+    int is_once;
+    if (!frame) {
+        return;
+    }
+    tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, list));
+    zt__unlock(&tracer->mutex);
+    zt__note_signal(tracer, signal, is_once);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
 ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause) {
     zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
     zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
@@ -31847,11 +31879,12 @@ ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer) {
 
 /* ==== tracer/extensions.h =============================================================================== */
 
-/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+/* Commands and events through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
 
 #ifdef ZETOOLS_TRACER
 
-/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+/* Called after a pointer was returned to the application. If its function appends
+   launches, copies or signals of events, or creates events, puts one of the
    library in its place, which calls the driver's function between prologue and epilogue. The application may keep
    that pointer: it works for as long as the process runs. */
 ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
@@ -31861,7 +31894,7 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
 
 /* ==== tracer/extensions.c =============================================================================== */
 
-/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+/* Commands and events through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -31885,6 +31918,33 @@ typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t
 
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__copy_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, const void *, uint32_t,
+                                                             ze_event_handle_t *, ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__fill_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, size_t, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+/* The callback is passed on, and not called here. */
+typedef ze_result_t(ZE_APICALL *zt__append_host_function_fn)(ze_command_list_handle_t, void (*)(void *),
+                                                             void *, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory_fn)(ze_command_list_handle_t, void *, void *, uint32_t,
+                                                       ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory64_fn)(ze_command_list_handle_t, void *, void *, uint64_t,
+                                                         ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event_fn)(ze_context_handle_t, ze_device_handle_t, uint64_t *,
+                                                     uint64_t *, uint64_t, const ze_event_desc_t *,
+                                                     ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event2_fn)(ze_context_handle_t, ze_device_handle_t,
+                                                      const zt__event_counter_based_desc *,
+                                                      ze_event_handle_t *);
 
 /* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
    that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
@@ -31915,6 +31975,13 @@ static struct {
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
     zt__append_operation_fn operation;
+    zt__copy_with_parameters_fn copy;
+    zt__fill_with_parameters_fn fill;
+    zt__append_host_function_fn host_function;
+    zt__wait_on_memory_fn wait_on_memory;
+    zt__wait_on_memory64_fn wait_on_memory64;
+    zt__create_event_fn create_event;
+    zt__create_event2_fn create_event2;
 #define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
     ZT__GRAPH_FUNCTIONS(X)
 #undef X
@@ -31953,20 +32020,117 @@ static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_
     return result;
 }
 
+/* As the loader's function, but for the order of the parameters. */
+static ze_result_t ZE_APICALL zt__copy_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *source, size_t size, const void *next,
+                                                       uint32_t wait_count, ze_event_handle_t *waits,
+                                                       ze_event_handle_t signal) {
+    zt__copy_with_parameters_params parameters = {&list, &destination, &source,     &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryCopyWithParameters, &parameters, &instance);
+    result = zt__driver_functions.copy(list, destination, source, size, next, wait_count, waits, signal);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__fill_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *pattern, size_t pattern_size, size_t size,
+                                                       const void *next, ze_event_handle_t signal,
+                                                       uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__fill_with_parameters_params parameters = {&list, &destination, &pattern,    &pattern_size, &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryFillWithParameters, &parameters, &instance);
+    result = zt__driver_functions.fill(list, destination, pattern, pattern_size, size, next, signal,
+                                       wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__append_host_function(ze_command_list_handle_t list,
+                                                       void (*function)(void *), void *user, const void *next,
+                                                       ze_event_handle_t signal, uint32_t wait_count,
+                                                       ze_event_handle_t *waits) {
+    zt__host_function_params parameters = {&list, &function, &user, &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendHostFunction, &parameters, &instance);
+    result = zt__driver_functions.host_function(list, function, user, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* Waits for memory are not launches, but signal events. Writes to memory signal none, and are not observed. */
+
+static ze_result_t ZE_APICALL zt__wait_on_memory(ze_command_list_handle_t list, void *desc, void *memory,
+                                                 uint32_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory(list, desc, memory, value, signal);
+}
+
+static ze_result_t ZE_APICALL zt__wait_on_memory64(ze_command_list_handle_t list, void *desc, void *memory,
+                                                   uint64_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory64(list, desc, memory, value, signal);
+}
+
+/* Counter-based events: the older function creates them without time stamps. Those that another process has created are
+   not observed, as those of the loader's function are not. */
+
+static ze_result_t ZE_APICALL zt__create_event(ze_context_handle_t context, ze_device_handle_t device,
+                                               uint64_t *device_address, uint64_t *host_address,
+                                               uint64_t value, const ze_event_desc_t *desc,
+                                               ze_event_handle_t *event) {
+    const zt__event_counter_based_desc *unstamped = NULL;
+    zt__event_counter_based_create_params parameters = {&context, &device, &unstamped, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result =
+        zt__driver_functions.create_event(context, device, device_address, host_address, value, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__create_event2(ze_context_handle_t context, ze_device_handle_t device,
+                                                const zt__event_counter_based_desc *desc,
+                                                ze_event_handle_t *event) {
+    zt__event_counter_based_create_params parameters = {&context, &device, &desc, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result = zt__driver_functions.create_event2(context, device, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
 /* What the following append is not known well enough to be measured. */
 
 static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                   void *variable, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
-    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
+    }
+    return result;
 }
 
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
-    zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
-    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
+    }
+    return result;
 }
 
 #define X(name, member, call, declared, passed, type, ...)                                                   \
@@ -32028,6 +32192,15 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+    X("zexCommandListAppendMemoryCopyWithParameters", copy, zt__copy_with_parameters,
+      zt__copy_with_parameters_fn)
+    X("zexCommandListAppendMemoryFillWithParameters", fill, zt__fill_with_parameters,
+      zt__fill_with_parameters_fn)
+    X("zeCommandListAppendHostFunction", host_function, zt__append_host_function, zt__append_host_function_fn)
+    X("zexCommandListAppendWaitOnMemory", wait_on_memory, zt__wait_on_memory, zt__wait_on_memory_fn)
+    X("zexCommandListAppendWaitOnMemory64", wait_on_memory64, zt__wait_on_memory64, zt__wait_on_memory64_fn)
+    X("zexCounterBasedEventCreate", create_event, zt__create_event, zt__create_event_fn)
+    X("zexCounterBasedEventCreate2", create_event2, zt__create_event2, zt__create_event2_fn)
 #undef X
 #define X(function, member, call, declared, passed, type, ...)                                               \
     {                                                                                                        \
@@ -49327,8 +49500,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        CHANGEABLE      Of a mutable list, once the application has queried the identifier of a command: nothing
                        may be appended before this command
        VARIABLE,       Through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of
-       OPERATION       functions whose commands are not known. By other such pointers, kernels and graphs are
-                       measured as by the loader's functions
+       OPERATION       functions whose commands are not known. By other such pointers, kernels, graphs, copies
+                       and fills are measured as by the loader's functions; signals of events and
+                       counter-based events are seen; waits for memory and writes to it are not measured
        DRIVER_HANDLE   If the loader wraps handles, all through such pointers
 
        An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
@@ -49382,8 +49556,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
        (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
-       signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Metric queries that signal the event meanwhile
+       are not seen.
 
        On lists not in order, launches between barriers overlap with nothing. zt_trace_counts.serialised counts
        them, serialised_by by cause (zt_serialised), and reports have a sentence for each cause.
@@ -50020,4 +50194,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4787277e4d05f342 */
+/* Joined from src/ by src/join.py: 3a9835f18662942e */

@@ -702,7 +702,53 @@ static ze_result_t signal_by_lists_with_parameters(const signal_source *by, ze_e
                 : zeCommandListAppendSignalEvent(by->list, event);
 }
 
-enum { SIGNALLING = 9 };
+/* By a pointer of zeDriverGetExtensionFunctionAddress. */
+static void do_nothing(void *user) {
+    (void)user;
+}
+
+enum { BY_POINTER = 9 };
+
+static const char *const pointers_that_signal[] = {
+    "zexCommandListAppendMemoryCopyWithParameters", "zexCommandListAppendMemoryFillWithParameters",
+    "zeCommandListAppendHostFunction", "zexCommandListAppendWaitOnMemory",
+    "zexCommandListAppendWaitOnMemory64"};
+
+static ze_result_t signal_by_pointer(uint32_t which, const signal_source *by, ze_event_handle_t event) {
+    static const uint32_t one = 1, at_least[] = {1 << 3, 1 << 2};
+    uint32_t *words = by->r->words;
+    void *pointer = NULL;
+    ze_result_t (*copy)(ze_command_list_handle_t, void *, const void *, size_t, const void *, uint32_t,
+                        ze_event_handle_t *, ze_event_handle_t);
+    ze_result_t (*fill)(ze_command_list_handle_t, void *, const void *, size_t, size_t, const void *,
+                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+    ze_result_t (*call)(ze_command_list_handle_t, void (*)(void *), void *, const void *, ze_event_handle_t,
+                        uint32_t, ze_event_handle_t *);
+    ze_result_t (*await32)(ze_command_list_handle_t, const void *, void *, uint32_t, ze_event_handle_t);
+    ze_result_t (*await64)(ze_command_list_handle_t, const void *, void *, uint64_t, ze_event_handle_t);
+    if (loader_wraps_handles())
+        return zeCommandListAppendSignalEvent(by->list, event);
+    ok(zeDriverGetExtensionFunctionAddress(by->r->w->driver, pointers_that_signal[which], &pointer));
+    memcpy(&copy, &pointer, sizeof copy);
+    memcpy(&fill, &pointer, sizeof fill);
+    memcpy(&call, &pointer, sizeof call);
+    memcpy(&await32, &pointer, sizeof await32);
+    memcpy(&await64, &pointer, sizeof await64);
+    switch (which) {
+    case 0:
+        return copy(by->list, &words[4], &words[5], sizeof *words, NULL, 0, NULL, event);
+    case 1:
+        return fill(by->list, &words[4], &one, sizeof one, sizeof *words, NULL, event, 0, NULL);
+    case 2:
+        return call(by->list, do_nothing, NULL, NULL, event, 0, NULL);
+    case 3:
+        return await32(by->list, at_least, &words[6], 0, event);
+    default:
+        return await64(by->list, at_least, &words[6], 0, event);
+    }
+}
+
+enum { SIGNALLING = BY_POINTER + sizeof pointers_that_signal / sizeof *pointers_that_signal };
 
 static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event_handle_t event) {
     static const uint32_t one = 1;
@@ -730,15 +776,17 @@ static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event
                                                    0, event, 0, NULL);
     case 7:
         return signal_by_lists(by, event);
-    default:
+    case 8:
         return signal_by_lists_with_parameters(by, event);
+    default:
+        return signal_by_pointer(command - BY_POINTER, by, event);
     }
 }
 
 /* Whatever command of another list signals it, and also if the driver refuses the command, so that its
    signal never comes. */
 static void test_every_command_that_signals(void **state) {
-    static const char *const calls_of[SIGNALLING] = {
+    static const char *const calls_of[BY_POINTER] = {
         "zeCommandListAppendSignalEvent",
         "zeCommandListAppendWriteGlobalTimestamp",
         "zeCommandListAppendQueryKernelTimestamps",
@@ -761,8 +809,11 @@ static void test_every_command_that_signals(void **state) {
             ze_event_handle_t event = event_in(pool, 0);
             ze_command_list_handle_t list = launch_held(&r, event);
             ze_result_t expected = is_refused ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_SUCCESS;
+            const char *call = i < BY_POINTER ? calls_of[i] : pointers_that_signal[i - BY_POINTER];
+            int is_there =
+                i < 7 || (i < BY_POINTER ? dlsym(RTLD_DEFAULT, call) != NULL : !loader_wraps_handles());
             if (is_refused)
-                inject(i < 7 || dlsym(RTLD_DEFAULT, calls_of[i]) ? calls_of[i] : calls_of[0], 1, expected);
+                inject(is_there ? call : calls_of[0], 1, expected);
             assert_result(signal_by(i, &by, event), expected);
             finish_immediate(w, by.list);
             assert_result(zeEventQueryStatus(event), is_refused ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS);

@@ -645,6 +645,107 @@ static void test_launches_through_pointers(void **state) {
     check_work(w);
 }
 
+typedef ze_result_t (*copy_by_pointer)(ze_command_list_handle_t, void *, const void *, size_t, const void *,
+                                       uint32_t, ze_event_handle_t *, ze_event_handle_t);
+typedef ze_result_t (*fill_by_pointer)(ze_command_list_handle_t, void *, const void *, size_t, size_t,
+                                       const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
+typedef ze_result_t (*append_operation)(ze_command_list_handle_t, const void *, ze_event_handle_t, uint32_t,
+                                        ze_event_handle_t *);
+
+/* Copies and fills are measured as those of the loader, also if launches are not, and with events. What the driver
+   refuses is dropped. */
+static void test_copies_through_pointers(void **state) {
+    world *w = *state;
+    zt_trace_config config = {0};
+    zt_config of_profiler = config_of(w);
+    copy_by_pointer copy = NULL;
+    fill_by_pointer fill = NULL;
+    ze_command_list_handle_t list;
+    ze_event_handle_t copied, filled;
+    float pattern = 0, *words = w->sums;
+    if (loader_wraps_handles()) {
+        puts("skipped: pointers of the driver need its own handles");
+        skip();
+    }
+    config.copies = 1;
+    config.no_launches = 1;
+    of_profiler.groups = "";
+    zt_profiler *profiler = open_profiler(w, &of_profiler);
+    ok(zt_trace_start(profiler, &config));
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zexCommandListAppendMemoryCopyWithParameters",
+                                           (void **)&copy));
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zexCommandListAppendMemoryFillWithParameters",
+                                           (void **)&fill));
+    create_event(w, 1, &copied);
+    create_event(w, 2, &filled);
+    create_immediate(w, &list);
+    for (int i = 0; i < 2; i++) {
+        ok(copy(list, words, words + 1, sizeof(float), NULL, 0, NULL, copied));
+        ok(fill(list, words, &pattern, sizeof pattern, 2 * sizeof(float), NULL, filled, 1, &copied));
+        ok(zeEventHostSynchronize(filled, A_WHILE));
+        ok(zeEventHostReset(copied));
+        ok(zeEventHostReset(filled));
+    }
+    ok(fill(list, words, &pattern, sizeof pattern, sizeof(float), NULL, NULL, 0, NULL));
+    inject("zexCommandListAppendMemoryCopyWithParameters", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(copy(list, words, words + 1, sizeof(float), NULL, 0, NULL, copied),
+                  ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "MemoryCopyWithParameters").count, 2);
+    assert_int_equal(region_info(profiler, "MemoryFillWithParameters").count, 3);
+    assert_int_equal(zt_get_info(profiler).counts.dropped, 1);
+    /* but for the barrier with which this waits */
+    expect_launches(profiler, 6, 0, 1);
+    ok(zeEventDestroy(copied));
+    ok(zeEventDestroy(filled));
+    ok(zeCommandListDestroy(list));
+}
+
+/* What is appended by functions that are not known well enough is counted when the driver has accepted it. */
+static void test_operations_through_pointers(void **state) {
+    world *w = *state;
+    const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t of_event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+    append_operation operate = NULL;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    ze_command_list_handle_t list;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    launch_pointers by = find_pointers(w);
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zexCommandListAppendCustomOperation",
+                                           (void **)&operate));
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &pool));
+    ok(zeEventCreate(pool, &of_event, &event));
+    create_immediate(w, &list);
+    assert_result(operate(list, NULL, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(by.variable(list, w->kernel, NULL, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(operate(list, &groups, event, 0, NULL));
+    /* The event is signalled by the operation, and so not by this launch alone. */
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, event, 0, NULL));
+    finish_immediate(w, list);
+    ok(zeEventHostReset(event));
+    ok(by.variable(list, w->kernel, &groups, event, 0, NULL));
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, event, 0, NULL));
+    w->launches += 3;
+    finish_immediate(w, list);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 2);
+    expect_unmeasured(profiler, ZT_UNMEASURED_OPERATION, 1,
+                      "could not be measured, because zexCommandListAppendCustomOperation");
+    expect_unmeasured(profiler, ZT_UNMEASURED_VARIABLE, 1,
+                      "could not be measured, because zexCommandListAppendVariableLaunchKernel");
+    expect_serialised(profiler, ZT_SERIALISED_IN_USE, 2, "their events were signalled");
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    check_work(w);
+}
+
 static ze_result_t translate_to_another(int type, void *handle, void **translated) {
     (void)type;
     *translated = (char *)handle + 1;
@@ -4094,6 +4195,8 @@ int main(void) {
         TEST(test_regions_by_hand_beside_it),
         TEST(test_launches_with_arguments),
         TEST(test_launches_through_pointers),
+        TEST(test_copies_through_pointers),
+        TEST(test_operations_through_pointers),
         TEST(test_launches_through_pointers_with_events),
         TEST(test_pointers_where_the_loader_wraps_handles),
         TEST(test_newer_launches_that_name_nothing),

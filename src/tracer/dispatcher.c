@@ -228,6 +228,22 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
     }
 }
 
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal) {
+    zt__call call = ZT__CALL_CommandListAppendSignalEvent;
+    zt__frame *frame = signal && zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    zt__tracer *tracer;
+    int is_once;
+    if (!frame) {
+        return;
+    }
+    tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, list));
+    zt__unlock(&tracer->mutex);
+    zt__note_signal(tracer, signal, is_once);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
 ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause) {
     zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
     zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;

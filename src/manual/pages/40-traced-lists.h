@@ -36,8 +36,9 @@
        CHANGEABLE      Of a mutable list, once the application has queried the identifier of a command: nothing
                        may be appended before this command
        VARIABLE,       Through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of
-       OPERATION       functions whose commands are not known. By other such pointers, kernels and graphs are
-                       measured as by the loader's functions
+       OPERATION       functions whose commands are not known. By other such pointers, kernels, graphs, copies
+                       and fills are measured as by the loader's functions; signals of events and
+                       counter-based events are seen; waits for memory and writes to it are not measured
        DRIVER_HANDLE   If the loader wraps handles, all through such pointers
 
        An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or

@@ -31,8 +31,8 @@
        A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
        (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
-       signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Metric queries that signal the event meanwhile
+       are not seen.
 
        On lists not in order, launches between barriers overlap with nothing. zt_trace_counts.serialised counts
        them, serialised_by by cause (zt_serialised), and reports have a sentence for each cause.
