@@ -10405,9 +10405,9 @@ struct zt__probe {
 
     /* of few */
     zt__path *placed; /* its path in recording->next_phase; NULL without memory */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    int source_state; /* this and the next two are the way's: what it has of an event that it has borrowed */
     void *source;
-    ze_event_handle_t lent;
+    ze_event_handle_t borrowed;
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
@@ -10747,8 +10747,8 @@ struct zt_profiler {
     void (*check_tracing)(zt_profiler *profiler); /* by zt_collect and for reports. Atomic. No mutex held */
     int (*stop_tracing)(zt_profiler *profiler);   /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
-    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
-    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
+    /* What is on a list never runs again: returns the events that were borrowed for it. No mutex held */
+    void (*return_events)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -15318,9 +15318,10 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_ending_list(profiler, handle, by);
-    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+    if (list &&
+        profiler->return_events) { /* first, because others use the probes once the recording is closed */
         zt__unlock(&profiler->mutex);
-        profiler->end_loans(profiler, handle);
+        profiler->return_events(profiler, handle);
         zt__lock(&profiler->mutex);
         list = zt__find_ending_list(profiler, handle, by);
     }
@@ -28233,10 +28234,11 @@ typedef struct zt__known_pool {
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
 typedef enum zt__event_state {
-    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+    ZT__EVENT_IDLE,     /* it is not signalled, and no command may signal it */
+    ZT__EVENT_BORROWED, /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,     /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED,   /* it may be signalled at any time: it is never borrowed */
+    ZT__EVENT_STATES
 } zt__event_state;
 
 /* What is known of an event. */
@@ -28250,10 +28252,10 @@ typedef struct zt__known_event {
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
-    /* while it is LENT */
+    /* while it is BORROWED */
     zt__probe *probe;
     ze_command_list_handle_t list;
-    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int is_recorded; /* the list is: the event stays BORROWED until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
     int was_read;    /* its time stamps, and the host has not reset it since */
     uint32_t read_submission; /* probe->submissions at that time */
@@ -28326,7 +28328,7 @@ typedef struct zt__tracer {
     uint32_t graph_count;                   /* that were named, since the tracer was created */
     uint32_t captures;                      /* lists that are captured */
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
-    int lends_events;                       /* launches may be measured by events of the application */
+    int borrows_events;                     /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
@@ -28623,7 +28625,7 @@ typedef struct zt__frame {
     ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
-    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_borrowed;             /* the event of the application that it signals measures it */
     int is_submission;           /* zt__begin_submission was called */
     uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
     ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
@@ -28676,13 +28678,13 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a pool is created: adds kernel time stamps to its events, if they may be lent. */
+/* Called before a pool is created: adds kernel time stamps to its events, if they may be borrowed. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
-   or it went with its pool. A counter-based event has no pool, and is never lent. */
+   or it went with its pool. A counter-based event has no pool, and is never borrowed. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
@@ -28696,29 +28698,30 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Ends loans: those of events of a pool, of a context, or for launches on a list; with NULL for each, all. Time
+/* Returns borrowed events: those of a pool, of a context, or for launches on a list; with NULL for each, all. Time
    stamps of launches that have ended are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
-                               ze_command_list_handle_t list);
+ZT__PRIVATE void zt__return_events(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                                   ze_command_list_handle_t list);
 
-/* The `end_loans` of a profiler. */
-ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+/* The `return_events` of a profiler. */
+ZT__PRIVATE void zt__return_events_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Returns whether an event can be lent now. */
-ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+/* Returns whether an event can be borrowed now. */
+ZT__PRIVATE int zt__can_be_borrowed(zt__tracer *tracer, ze_event_handle_t event);
 
 /* How a command without metrics is measured; launches.c has the rules. */
-typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__BORROWED } zt__measurement;
 
-/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
-   measures; with BARRIERS, `*obstacle` is why it is not lent. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
-   launch signals its event once. */
-ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once,
-                                           zt_serialised *obstacle);
+/* Decides how a launch is measured that signals an event. With BORROWED, the probe has borrowed the event, which then
+   measures the launch; with BARRIERS, `*obstacle` is why not. The launch is not appended yet, so nobody reads the event.
+   The driver may be queried. With `is_once`, the launch signals its event once. */
+ZT__PRIVATE zt__measurement zt__borrow_event(zt__tracer *tracer, ze_event_handle_t event,
+                                             zt_profiler *profiler, zt__probe *probe,
+                                             const zt__known_list *list, int is_once,
+                                             zt_serialised *obstacle);
 
 /* Called when the driver has refused the launch. */
-ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
+ZT__PRIVATE void zt__return_refused_event(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
    once. */
@@ -28736,23 +28739,14 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
 
 #ifdef ZETOOLS_TRACER
 
-/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
+/* An event of the application that is BORROWED measures the launch that signals it. zt__change_event has the table by
+   which events change. What the stamps of a BORROWED event become before it changes:
 
-     what happens          IDLE     LENT                                            USED           SHARED
-     a launch that it      LENT     -                                               -              -
-     measures
-     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
-     read it                        until that is reset
-     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
-                                    is lost
-     another signal, on a  SHARED   likewise                                        SHARED         SHARED
-     recorded list
-     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
-                                    saved; else LENT, or with a marker SHARED       has signalled,
-                                    and lost. On a recorded list LENT               else SHARED
-     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is over      -        USED, or IDLE if the launch has not run         -              -
-     destroyed             forgotten, in each state; LENT: as for another signal
+     another signal, a reset in a list, destruction, the end of its list
+                      saved if the launch has ended; else the sample is lost
+     a reset by the host
+                      saved if the launch has ended; else nothing changes, or, with a marker, the sample is lost. On a
+                      recorded list, the event stays BORROWED
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
    the host has reset it.
@@ -28760,8 +28754,8 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
    The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
    waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
 
-/* What a probe has of the event that it was lent (`source_state`). */
-enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+/* What a probe has of the event that it has borrowed (`source_state`). */
+enum { ZT__SOURCE_NONE, ZT__SOURCE_BORROWED, ZT__SOURCE_SAVED, ZT__SOURCE_LOST };
 
 /* ---- records: with the mutex of events held --------------------------------------------------------------- */
 
@@ -28786,14 +28780,50 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
     return handle;
 }
 
-/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
-static void zt__set_event_state(zt__known_event *event, zt__event_state to, int has_signalled) {
-    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
-        event->probe->source_state = ZT__LOAN_LOST;
+/* What happens to an event. */
+typedef enum zt__event_change {
+    ZT__IS_CREATED,
+    ZT__IS_BORROWED,        /* by a launch that is about to be appended */
+    ZT__IS_REFUSED,         /* this launch */
+    ZT__IS_READ,            /* the time stamps of a launch that is not on a recorded list */
+    ZT__IS_SIGNALLED,       /* by another command, once */
+    ZT__IS_SIGNALLED_OFTEN, /* by a command that may be executed again; or a list resets it */
+    ZT__IS_RESET,           /* by the host, after it has signalled */
+    ZT__IS_RESET_EARLY,     /* by the host, before that */
+    ZT__IS_OVER,            /* the list of its launch, after that has ended */
+    ZT__IS_OVER_EARLY,      /* the same, but the launch has not run */
+    ZT__IS_OUT_OF_SIGHT, /* nobody has seen its creation, or a thread has used it for too long; or it is destroyed */
+    ZT__EVENT_CHANGES
+} zt__event_change;
+
+/* Changes the state of an event, for which nothing else does. If it is not BORROWED any more and the stamps are not
+   saved, the sample is lost. */
+static void zt__change_event(zt__known_event *event, zt__event_change change) {
+    /* clang-format off */
+    static const uint8_t table[ZT__EVENT_CHANGES][ZT__EVENT_STATES] = {
+        /* if it was                  IDLE                BORROWED            USED              SHARED */
+        /* created */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_IDLE},
+        /* borrowed */               {ZT__EVENT_BORROWED, ZT__EVENT_BORROWED, ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* refused */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* read */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* signalled */              {ZT__EVENT_USED,     ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* signalled often */        {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* reset */                  {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_SHARED},
+        /* reset early */            {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* over */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* over early */             {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* out of sight */           {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+    };
+    /* clang-format on */
+    zt__event_state to = (zt__event_state)table[change][event->state];
+    if (event->state == ZT__EVENT_BORROWED && to != ZT__EVENT_BORROWED) {
+        if (event->probe->source_state == ZT__SOURCE_BORROWED) {
+            event->probe->source_state = ZT__SOURCE_LOST;
+        }
+        event->probe = NULL;
     }
-    event->probe = NULL;
     event->state = to;
-    event->has_signalled = has_signalled;
+    event->has_signalled = change == ZT__IS_READ || change == ZT__IS_OVER;
 }
 
 /* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
@@ -28813,7 +28843,7 @@ static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_
         event = zt__find_event(tracer, handle);
     }
     if (event && event->is_in_use) {
-        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        zt__change_event(event, ZT__IS_OUT_OF_SIGHT);
         return NULL;
     }
     if (event) {
@@ -28846,7 +28876,7 @@ static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profil
     return result;
 }
 
-/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+/* Saves the time stamps of an event that is BORROWED, before it changes. The event is in use by this thread. Returns
    whether the launch has ended. */
 static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
     zt__probe *probe = event->probe;
@@ -28859,30 +28889,29 @@ static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
         if (event->probe == probe) { /* else another thread has waited for too long */
             probe->stamps[0] = times.begin_ticks;
             probe->stamps[1] = times.end_ticks;
-            probe->source_state = ZT__LOAN_SAVED;
+            probe->source_state = ZT__SOURCE_SAVED;
         }
     }
     return has_ended;
 }
 
-/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
-   thread. */
-static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__event_state to) {
-    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
-                    zt__save_stamps(tracer, event);
-    zt__set_event_state(event, to, has_ended);
+/* Saves the stamps of an event, if it is BORROWED and its launch has ended, and returns whether it has. The event changes
+   next. It is in use by this thread. */
+static int zt__return_event(zt__tracer *tracer, zt__known_event *event) {
+    return event->state == ZT__EVENT_BORROWED && event->probe->source_state == ZT__SOURCE_BORROWED &&
+           zt__save_stamps(tracer, event);
 }
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
 
 /* Returns whether a probe has an event, or NULL. The mutex of events is held. */
 static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
-    return event && probe->source_state == ZT__LOAN_HOLDS && event->state == ZT__EVENT_LENT &&
+    return event && probe->source_state == ZT__SOURCE_BORROWED && event->state == ZT__EVENT_BORROWED &&
            event->probe == probe;
 }
 
-static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                       const char **call) {
+static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                           const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -28895,15 +28924,15 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     }
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
     if (zt__has_event(probe, event) && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
-        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->borrowed, times, call);
     }
     zt__end_event_use(event);
-    if (probe->source_state == ZT__LOAN_LOST) {
+    if (probe->source_state == ZT__SOURCE_LOST) {
         result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    } else if (probe->source_state == ZT__LOAN_SAVED) {
+    } else if (probe->source_state == ZT__SOURCE_SAVED) {
         result = ZE_RESULT_SUCCESS;
         if (times) {
             times->begin_ticks = probe->stamps[0];
@@ -28915,7 +28944,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     return result;
 }
 
-static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+static ze_result_t zt__reset_borrowed_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -28927,39 +28956,39 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
-        /* Of a recorded list, the event may still be lent for the next execution. */
-        probe->source_state = ZT__LOAN_HOLDS;
-        if (!zt__has_event(probe, zt__find_event(tracer, probe->lent))) {
-            probe->source_state = ZT__LOAN_LOST;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
+    if (probe->source_state == ZT__SOURCE_SAVED || probe->source_state == ZT__SOURCE_LOST) {
+        /* Of a recorded list, the event may still be borrowed for the next execution. */
+        probe->source_state = ZT__SOURCE_BORROWED;
+        if (!zt__has_event(probe, zt__find_event(tracer, probe->borrowed))) {
+            probe->source_state = ZT__SOURCE_LOST;
         }
     } else if (zt__has_event(probe, event) && event->is_recorded) {
         event->was_read = 1;
         event->read_submission = zt__load(&probe->submissions);
     } else if (zt__has_event(probe, event)) {
-        probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(event, ZT__EVENT_USED, 1);
+        probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(event, ZT__IS_READ);
     }
     zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);
     return result;
 }
 
-ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+ZT__PRIVATE const zt__way zt__by_borrowed_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 1};
 
-ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 0};
 
-/* ---- lending ---------------------------------------------------------------------------------------------- */
+/* ---- borrowing -------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE int zt__can_be_borrowed(zt__tracer *tracer, ze_event_handle_t event) {
     const zt__known_event *known;
-    int can_be_lent;
+    int can_be_borrowed;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    can_be_lent = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
+    can_be_borrowed = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
-    return can_be_lent;
+    return can_be_borrowed;
 }
 
 /* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
@@ -28978,7 +29007,7 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     if (known) {
         known->has_stamps = has_stamps;
         known->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
-        known->state = ZT__EVENT_SHARED;
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
     }
     zt__unlock(&tracer->event_mutex);
     return has_stamps;
@@ -28986,16 +29015,14 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
 
 /* A command signals an event, which is in use by this thread. */
 static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_once) {
-    if (event->state == ZT__EVENT_IDLE && is_once) {
-        zt__set_event_state(event, ZT__EVENT_USED, 0);
-    } else {
-        zt__end_loan(tracer, event, ZT__EVENT_SHARED);
-    }
+    zt__return_event(tracer, event);
+    zt__change_event(event, is_once ? ZT__IS_SIGNALLED : ZT__IS_SIGNALLED_OFTEN);
 }
 
-ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once,
-                                           zt_serialised *obstacle) {
+ZT__PRIVATE zt__measurement zt__borrow_event(zt__tracer *tracer, ze_event_handle_t event,
+                                             zt_profiler *profiler, zt__probe *probe,
+                                             const zt__known_list *list, int is_once,
+                                             zt_serialised *obstacle) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
@@ -29005,16 +29032,16 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
         measurement = ZT__OWN;
         zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
     } else if (known && *obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE) {
-        known->state = ZT__EVENT_LENT;
+        zt__change_event(known, ZT__IS_BORROWED);
         known->probe = probe;
         known->list = probe->list->handle;
         known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
         known->has_marker = list->is_in_order;
         known->was_read = 0;
-        probe->lent = event;
+        probe->borrowed = event;
         probe->source = profiler;
-        probe->source_state = ZT__LOAN_HOLDS;
-        measurement = ZT__LENT;
+        probe->source_state = ZT__SOURCE_BORROWED;
+        measurement = ZT__BORROWED;
     }
     zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
@@ -29024,19 +29051,19 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
     return measurement;
 }
 
-ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE void zt__return_refused_event(zt__tracer *tracer, ze_event_handle_t event) {
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    if (known && known->state == ZT__EVENT_LENT) {
-        known->probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
+    if (known && known->state == ZT__EVENT_BORROWED) {
+        known->probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(known, ZT__IS_REFUSED);
     }
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
-                               ze_command_list_handle_t list) {
+ZT__PRIVATE void zt__return_events(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                                   ze_command_list_handle_t list) {
     uint32_t i, capacity, forgotten;
     zt__lock(&tracer->event_mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
@@ -29048,17 +29075,15 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
         if (!list) { /* it is destroyed, or nobody observes it any more */
             event->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         }
-        if (event->state != ZT__EVENT_LENT) {
+        if (event->state != ZT__EVENT_BORROWED) {
             continue;
         }
         capacity = tracer->events.capacity;
         forgotten = tracer->forgotten_events;
         event = zt__begin_event_use(tracer, zt__handle_of(event));
-        if (event && event->state == ZT__EVENT_LENT) {
-            zt__end_loan(tracer, event, ZT__EVENT_USED);
-            if (list && !event->has_signalled) {
-                event->state = ZT__EVENT_IDLE;
-            }
+        if (event && event->state == ZT__EVENT_BORROWED) {
+            int has_ended = zt__return_event(tracer, event);
+            zt__change_event(event, has_ended ? ZT__IS_OVER : ZT__IS_OVER_EARLY);
         }
         zt__end_event_use(event);
         if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
@@ -29068,8 +29093,8 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
-    zt__end_loans(profiler->tracer, NULL, NULL, list);
+ZT__PRIVATE void zt__return_events_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__return_events(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */
@@ -29091,20 +29116,20 @@ static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
     if (event->state == ZT__EVENT_USED) {
         int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
                                                                     &call) == ZE_RESULT_SUCCESS;
-        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
-    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        zt__change_event(event, has_signalled ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
+    } else if (event->state == ZT__EVENT_BORROWED && event->is_recorded) {
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
-        if (probe->source_state == ZT__LOAN_HOLDS &&
+        if (probe->source_state == ZT__SOURCE_BORROWED &&
             (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
             event->probe == probe) {
-            probe->source_state = ZT__LOAN_LOST;
+            probe->source_state = ZT__SOURCE_LOST;
         }
         event->was_read = 0;
-    } else if (event->state == ZT__EVENT_LENT) {
+    } else if (event->state == ZT__EVENT_BORROWED) {
         int has_ended = zt__save_stamps(tracer, event);
         if (has_ended || event->has_marker) {
-            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+            zt__change_event(event, has_ended ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
         }
     }
 }
@@ -29133,7 +29158,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 /* ---- creation and destruction ----------------------------------------------------------------------------- */
 
-/* Returns why events of a pool cannot be lent, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
+/* Returns why events of a pool cannot be borrowed, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
    every signal of them is seen. */
 static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
     if (desc->pNext) {
@@ -29151,7 +29176,7 @@ static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->lends_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
+    if (frame->tracer->borrows_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -29213,7 +29238,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     event = zt__begin_event_use(tracer, handle);
     if (event) { /* an earlier event with this handle is gone: it is not asked any more */
-        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
+        zt__change_event(event, ZT__IS_CREATED);
         memset(event, 0, sizeof *event);
         event->handle = handle;
     }
@@ -29236,7 +29261,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
     if (known) {
-        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__return_event(tracer, known);
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
         zt__map_remove(&tracer->events, &handle, sizeof handle);
         tracer->forgotten_events++;
     }
@@ -29248,7 +29274,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     void *known;
-    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__return_events(tracer, handle, NULL, NULL);
     zt__lock(&tracer->event_mutex);
     known = zt__map_find(&tracer->pools, &handle, sizeof handle);
     zt__map_remove(&tracer->pools, &handle, sizeof handle);
@@ -29528,7 +29554,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         zt__store(&profiler->check_tracing, tracer->check_layer);
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
@@ -30655,7 +30681,7 @@ ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     tracer->executions++;
     is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+    if (tracer->borrows_events && frame->command.signal && *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, is_once);
     }
     zt__observe_execution(frame, NULL);
@@ -30711,7 +30737,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
-    zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__return_events(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
@@ -31070,8 +31096,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
-               in order, a signal of the event of the probe follows, and shows the end
+     BORROWED  the application's event can be borrowed (events.c): the command signals it as without the tracer. On a list
+               that is in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
@@ -31105,7 +31131,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
    mutex is held, and unlocked meanwhile. */
 static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int can_be_lent;
+    int can_be_borrowed;
     if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
         return 0;
     }
@@ -31113,9 +31139,9 @@ static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list
         return 1;
     }
     zt__unlock(&frame->tracer->mutex);
-    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    can_be_borrowed = zt__can_be_borrowed(frame->tracer, *signal);
     zt__lock(&frame->tracer->mutex);
-    return !can_be_lent;
+    return !can_be_borrowed;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -31351,13 +31377,13 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
         kind != ZT__KIND_GRAPH) {
-        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
-                                                        probe, list, selected->is_once, &cause)
+        measurement = *command->signal ? zt__borrow_event(frame->tracer, *command->signal, selected->profiler,
+                                                          probe, list, selected->is_once, &cause)
                                        : ZT__OWN;
     }
-    if (measurement == ZT__LENT) {
-        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
-        frame->is_lent = 1;
+    if (measurement == ZT__BORROWED) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_borrowed_event;
+        frame->is_borrowed = 1;
         frame->marker = list->is_in_order ? probe->event : NULL;
         probe->is_unordered = !list->is_in_order;
         probe->has_trail = list->is_in_order;
@@ -31382,7 +31408,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
         zt__select_command(frame, is_complete, &selected);
-    } else if (tracer->lends_events) {
+    } else if (tracer->borrows_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
         zt__unlock(&tracer->mutex);
@@ -31390,7 +31416,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+    if (tracer->borrows_events && !frame->is_borrowed && !frame->signal && frame->command.signal &&
         *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
@@ -31405,8 +31431,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
         *frame->signal = event;
         frame->signal = NULL;
     }
-    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__take_event_back(frame->tracer, *frame->command.signal);
+    if (result != ZE_RESULT_SUCCESS && frame->is_borrowed && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__return_refused_event(frame->tracer, *frame->command.signal);
     }
     if (result != ZE_RESULT_SUCCESS || !event) {
         return;
@@ -31606,7 +31632,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = 0;
+    frame->is_borrowed = frame->is_submission = 0;
     frame->unmeasured = ZT_UNMEASURED_COUNT;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
@@ -32587,12 +32613,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->lends_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || measures_times_alone);
+    tracer->borrows_events = (!config->no_launches || config->copies) &&
+                             (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->borrows_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -32749,7 +32775,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     if (zt__load(&tracer->is_live)) {
         if (!tracer->automatic ||
             !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
-            zt__end_loans(tracer, NULL, NULL, NULL);
+            zt__return_events(tracer, NULL, NULL, NULL);
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
@@ -32816,7 +32842,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
         zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -49540,21 +49566,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        list in order, and an event whose time stamps the application cannot read
                             The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
                             and signals the application's event
-       an event that can be lent
-                            The launch signals the application's event, which is lent to it: its time stamps
+       an event that can be borrowed
+                            The launch signals the application's event, which is borrowed: its time stamps
                             are read when it has signalled, before the host resets or destroys it. On a list in
                             order, a signal of the library's event follows, else nothing
        all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
+       To borrow events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be borrowed if
 
        - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions or mapped time stamps, or was created before zt_trace_start
        - it is signalled, or another command may signal it
 
-       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
-       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       A borrowed event belongs to one launch at a time; on a recorded list, until that is reset. The sample is
+       lost (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
        before zt_trace_stop has waited for config.wait_timeout_ns. Metric queries that signal the event meanwhile
        are not seen.
@@ -49852,7 +49878,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      their device (without zeCommandListGetContextHandle) need lists that are
                                      created in the look: launches on others are counted
        lists that were recorded      are not measured until they are recorded again: executions are counted
-       events                        are not lent: see TRACED LAUNCHES
+       events                        are not borrowed: see TRACED LAUNCHES
        graphs                        are named by their numbers
        pointers to functions of the  are not seen, unless an earlier look has returned them
        driver
@@ -50047,7 +50073,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the events of a tracer     events of the application, who has lent them, and    no      no
+       of the events of a tracer     events of the application, which are borrowed, and   no      no
                                      which of them a thread asks the driver about
        of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
@@ -50194,4 +50220,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3a9835f18662942e */
+/* Joined from src/ by src/join.py: 72982b6158b91f7f */

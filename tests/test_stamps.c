@@ -325,7 +325,7 @@ static void signal_once(rig *r, const way *by, ze_event_handle_t event) {
     ok(zeCommandQueueDestroy(queue));
 }
 
-/* Of a pool with these flags, created before the start or after it. Where the event cannot be kept, kernels
+/* Of a pool with these flags, created before the start or after it. Where the event cannot be borrowed, kernels
    on recorded lists that are not in order are serialised, and with time stamps of the application those on
    any list that is not in order. */
 static void expect_signals(world *w, ze_event_pool_flags_t flags, int is_early) {
@@ -335,7 +335,7 @@ static void expect_signals(world *w, ze_event_pool_flags_t flags, int is_early) 
     ze_event_handle_t event = is_early ? event_in(pool, 0) : NULL;
     zt_profiler *profiler = trace_times(w);
     uint64_t serialised = 0, measured = 0;
-    int is_kept = !is_early && !(flags & ZE_EVENT_POOL_FLAG_IPC);
+    int is_borrowed = !is_early && !(flags & ZE_EVENT_POOL_FLAG_IPC);
     if (!is_early) {
         pool = create_pool(w, flags);
         event = event_in(pool, 0);
@@ -344,7 +344,7 @@ static void expect_signals(world *w, ze_event_pool_flags_t flags, int is_early) 
         signal_once(&r, &ways[i], event);
         ok(zeEventHostReset(event));
         measured++;
-        serialised += !is_kept && !ways[i].is_in_order;
+        serialised += !is_borrowed && !ways[i].is_in_order;
         expect_launches(profiler, measured, serialised);
     }
     collect_all(profiler);
@@ -455,7 +455,7 @@ static void test_kernels_with_events_overlap(void **state) {
 }
 
 /* The application resets its event on the host as soon as it is signalled, or in the list, and uses it again;
-   or several kernels signal it: then the first of them may be lost, if its event is kept. */
+   or several kernels signal it: then the first of them may be lost, if its event is borrowed. */
 static void test_an_event_is_used_again(void **state) {
     enum { TIMES = 20 };
     world *w = *state;
@@ -502,7 +502,7 @@ static void test_an_event_is_used_again(void **state) {
     close_rig(&r);
 }
 
-/* A launch of which the event is kept, that runs until it is let go. */
+/* A launch of which the event is borrowed, that runs until it is let go. */
 static ze_command_list_handle_t launch_held(rig *r, ze_event_handle_t event) {
     ze_command_list_handle_t list = immediate_of(r->w, COMPUTE, 0, 0);
     clear_words(r);
@@ -511,7 +511,7 @@ static ze_command_list_handle_t launch_held(rig *r, ze_event_handle_t event) {
     return list;
 }
 
-/* Nothing is appended for a launch whose event is kept; the application may destroy it as soon as it has
+/* Nothing is appended for a launch whose event is borrowed; the application may destroy it as soon as it has
    signalled, and even its pool before it. */
 static void test_an_event_that_is_destroyed(void **state) {
     enum { TIMES = 100 };
@@ -536,7 +536,7 @@ static void test_an_event_that_is_destroyed(void **state) {
     close_rig(&r);
 }
 
-/* Another pool is destroyed while a kernel runs whose event is kept: it stays so. A pool that is not created is none. */
+/* Another pool is destroyed while a kernel runs whose event is borrowed: it stays so. A pool that is not created is none. */
 static void test_a_pool_that_is_destroyed_beside_another(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
@@ -567,7 +567,7 @@ static void execute_on(ze_command_queue_handle_t queue, ze_command_list_handle_t
     ok(zeCommandQueueSynchronize(queue, A_WHILE));
 }
 
-/* After a destruction that the driver refuses, the event is not kept any more: an execution whose time it
+/* After a destruction that the driver refuses, the event is not borrowed any more: an execution whose time it
    would have is lost, and the next launch is measured by other means. */
 static void test_an_event_that_was_not_destroyed(void **state) {
     world *w = *state;
@@ -1262,7 +1262,7 @@ static void protect_block(void *memory, void *user) {
     of->profiler = once.profiler;
 }
 
-/* Tracing starts again, and forgets the events that it knew, while another thread ends loans. */
+/* Tracing starts again, and forgets the events that it knew, while another thread returns borrowed ones. */
 static void test_started_again_while_a_list_is_released(void **state) {
     world *w = *state;
     release of = {NULL, NULL, 0};
@@ -1360,7 +1360,7 @@ static void test_an_early_event_of_an_unknown_pool(void **state) {
 }
 
 /* A list from before the start that is in order, as the driver tells: a signal follows the launch. Elsewhere an event of
-   before the start is not lent, so the launch stands between barriers. */
+   before the start is not borrowed, so the launch stands between barriers. */
 static void test_a_list_from_before_the_start_that_is_in_order(void **state) {
     world *w = *state;
     need_in_order_lists(w);
@@ -1388,7 +1388,7 @@ static void test_a_list_from_before_the_start_that_is_in_order(void **state) {
 }
 
 /* Of a pool whose events the host cannot read, or that an extension describes: no launch is measured by them. */
-static void test_pools_whose_events_cannot_be_kept(void **state) {
+static void test_pools_whose_events_cannot_be_borrowed(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
@@ -2901,7 +2901,7 @@ int main(void) {
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
         TEST(test_an_early_event_of_an_unknown_pool),
         TEST(test_a_list_from_before_the_start_that_is_in_order),
-        TEST(test_pools_whose_events_cannot_be_kept),
+        TEST(test_pools_whose_events_cannot_be_borrowed),
         TEST(test_stopped_before_the_event_has_signalled),
         TEST(test_a_list_that_is_over_with_its_event),
         TEST(test_a_list_is_destroyed_before_a_copy_has_ended),

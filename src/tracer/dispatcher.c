@@ -120,7 +120,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = 0;
+    frame->is_borrowed = frame->is_submission = 0;
     frame->unmeasured = ZT_UNMEASURED_COUNT;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;

@@ -31,8 +31,8 @@
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
-               in order, a signal of the event of the probe follows, and shows the end
+     BORROWED  the application's event can be borrowed (events.c): the command signals it as without the tracer. On a list
+               that is in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
@@ -66,7 +66,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
    mutex is held, and unlocked meanwhile. */
 static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int can_be_lent;
+    int can_be_borrowed;
     if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
         return 0;
     }
@@ -74,9 +74,9 @@ static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list
         return 1;
     }
     zt__unlock(&frame->tracer->mutex);
-    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    can_be_borrowed = zt__can_be_borrowed(frame->tracer, *signal);
     zt__lock(&frame->tracer->mutex);
-    return !can_be_lent;
+    return !can_be_borrowed;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -312,13 +312,13 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
         kind != ZT__KIND_GRAPH) {
-        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
-                                                        probe, list, selected->is_once, &cause)
+        measurement = *command->signal ? zt__borrow_event(frame->tracer, *command->signal, selected->profiler,
+                                                          probe, list, selected->is_once, &cause)
                                        : ZT__OWN;
     }
-    if (measurement == ZT__LENT) {
-        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
-        frame->is_lent = 1;
+    if (measurement == ZT__BORROWED) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_borrowed_event;
+        frame->is_borrowed = 1;
         frame->marker = list->is_in_order ? probe->event : NULL;
         probe->is_unordered = !list->is_in_order;
         probe->has_trail = list->is_in_order;
@@ -343,7 +343,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
         zt__select_command(frame, is_complete, &selected);
-    } else if (tracer->lends_events) {
+    } else if (tracer->borrows_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
         zt__unlock(&tracer->mutex);
@@ -351,7 +351,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+    if (tracer->borrows_events && !frame->is_borrowed && !frame->signal && frame->command.signal &&
         *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
@@ -366,8 +366,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
         *frame->signal = event;
         frame->signal = NULL;
     }
-    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__take_event_back(frame->tracer, *frame->command.signal);
+    if (result != ZE_RESULT_SUCCESS && frame->is_borrowed && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__return_refused_event(frame->tracer, *frame->command.signal);
     }
     if (result != ZE_RESULT_SUCCESS || !event) {
         return;

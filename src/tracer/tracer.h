@@ -100,10 +100,11 @@ typedef struct zt__known_pool {
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
 typedef enum zt__event_state {
-    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+    ZT__EVENT_IDLE,     /* it is not signalled, and no command may signal it */
+    ZT__EVENT_BORROWED, /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,     /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED,   /* it may be signalled at any time: it is never borrowed */
+    ZT__EVENT_STATES
 } zt__event_state;
 
 /* What is known of an event. */
@@ -117,10 +118,10 @@ typedef struct zt__known_event {
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
-    /* while it is LENT */
+    /* while it is BORROWED */
     zt__probe *probe;
     ze_command_list_handle_t list;
-    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int is_recorded; /* the list is: the event stays BORROWED until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
     int was_read;    /* its time stamps, and the host has not reset it since */
     uint32_t read_submission; /* probe->submissions at that time */
@@ -193,7 +194,7 @@ typedef struct zt__tracer {
     uint32_t graph_count;                   /* that were named, since the tracer was created */
     uint32_t captures;                      /* lists that are captured */
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
-    int lends_events;                       /* launches may be measured by events of the application */
+    int borrows_events;                     /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
