@@ -31216,9 +31216,8 @@ static zt_unmeasured zt__find_obstacle(const zt__frame *frame, const zt__known_l
     if (!profiler && list->is_of_unknown_device) {
         return ZT_UNMEASURED_EARLY_LIST;
     }
-    if (!profiler) {
-        return list->device && !list->device->profiler ? ZT_UNMEASURED_NOT_OPENED
-                                                       : ZT_UNMEASURED_OTHER_DEVICE;
+    if (!profiler) { /* a device whose context is destroyed has no launches */
+        return list->device ? ZT_UNMEASURED_NOT_OPENED : ZT_UNMEASURED_OTHER_DEVICE;
     }
     if (list->is_cloneable) {
         return ZT_UNMEASURED_CLONEABLE;
@@ -50220,4 +50219,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 72982b6158b91f7f */
+/* Joined from src/ by src/join.py: 4736ccb6dc297972 */

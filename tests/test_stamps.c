@@ -1389,18 +1389,26 @@ static void test_a_list_from_before_the_start_that_is_in_order(void **state) {
 
 /* Of a pool whose events the host cannot read, or that an extension describes: no launch is measured by them. */
 static void test_pools_whose_events_cannot_be_borrowed(void **state) {
+    enum { KERNEL_MAPPED = 1 << 3 }; /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP */
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
     ze_base_desc_t extension = {ZE_STRUCTURE_TYPE_FORCE_UINT32, NULL};
     ze_event_pool_desc_t descs[] = {
         {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, 0, 1},
+        {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | KERNEL_MAPPED, 1},
         {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, &extension, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1}};
-    for (uint64_t i = 0; i < 2; i++) {
+    const struct {
+        zt_serialised cause;
+        const char *why;
+    } expected[] = {{ZT_SERIALISED_INVISIBLE, "the host cannot see their events"},
+                    {ZT_SERIALISED_MAPPED, "their events have mapped time stamps"},
+                    {ZT_SERIALISED_EXTENDED, "the pools of their events were created with"}};
+    for (uint64_t i = 0; i < 3; i++) {
         ze_event_pool_handle_t pool;
         ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
         ze_result_t result = zeEventPoolCreate(w->context, &descs[i], 1, &w->device, &pool);
-        if (i == 1 && result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        if (i == 2 && result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
             puts("# this loader's validation layer refuses an extension that it does not know");
             ok(zeCommandListDestroy(list));
             continue;
@@ -1413,9 +1421,7 @@ static void test_pools_whose_events_cannot_be_borrowed(void **state) {
         finish_and_destroy(w, list);
         collect_all(profiler);
         assert_counts(profiler, counted(i + 1, i + 1, 0, 0, 0));
-        expect_serialised(profiler, i == 0 ? ZT_SERIALISED_INVISIBLE : ZT_SERIALISED_EXTENDED, 1,
-                          i == 0 ? "the host cannot see their events"
-                                 : "the pools of their events were created with");
+        expect_serialised(profiler, expected[i].cause, 1, expected[i].why);
         ok(zeEventDestroy(event));
         ok(zeEventPoolDestroy(pool));
     }

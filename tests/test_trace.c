@@ -740,6 +740,11 @@ static void test_operations_through_pointers(void **state) {
     expect_unmeasured(profiler, ZT_UNMEASURED_VARIABLE, 1,
                       "could not be measured, because zexCommandListAppendVariableLaunchKernel");
     expect_serialised(profiler, ZT_SERIALISED_IN_USE, 2, "their events were signalled");
+    ok(zt_trace_stop(profiler)); /* they go on, and are not seen */
+    ok(by.variable(list, w->kernel, &groups, event, 0, NULL));
+    w->launches++;
+    finish_immediate(w, list);
+    expect_launches(profiler, 2, 0, 2);
     ok(zeCommandListDestroy(list));
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
@@ -957,13 +962,17 @@ static void test_lists_join_a_capture(void **state) {
     ok(zeEventHostSignal(go));
     ok(zeCommandListAppendLaunchKernel(stays_out, w->kernel, &groups, NULL, 1, &go));
     w->launches++;
+    inject("zeCommandListIsGraphCaptureEnabledExt", 1, ZE_RESULT_ERROR_UNKNOWN);
+    launch(w, stays_out);
     ok(capture.end(w->immediate, NULL, &graph));
     launch(w, joins);
     finish_immediate(w, joins);
     finish_immediate(w, stays_out);
     collect_all(profiler);
-    expect_launches(profiler, 2, 0, 4);
+    expect_launches(profiler, 2, 0, 5);
     expect_unmeasured(profiler, ZT_UNMEASURED_CAPTURED, 3, "were captured into graphs");
+    expect_unmeasured(profiler, ZT_UNMEASURED_CAPTURE_UNKNOWN, 1,
+                      "could not be measured, because other lists were captured");
     expect_unmeasured(profiler, ZT_UNMEASURED_MAY_JOIN, 1,
                       "could not be measured, because they waited for events");
     assert_counts(profiler, counted(2, 2, 0, 0, 0));

@@ -151,9 +151,8 @@ static zt_unmeasured zt__find_obstacle(const zt__frame *frame, const zt__known_l
     if (!profiler && list->is_of_unknown_device) {
         return ZT_UNMEASURED_EARLY_LIST;
     }
-    if (!profiler) {
-        return list->device && !list->device->profiler ? ZT_UNMEASURED_NOT_OPENED
-                                                       : ZT_UNMEASURED_OTHER_DEVICE;
+    if (!profiler) { /* a device whose context is destroyed has no launches */
+        return list->device ? ZT_UNMEASURED_NOT_OPENED : ZT_UNMEASURED_OTHER_DEVICE;
     }
     if (list->is_cloneable) {
         return ZT_UNMEASURED_CLONEABLE;
