@@ -485,7 +485,7 @@ typedef struct zt_sample zt_sample;       /* one collected sample */
 /* results */
 typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
 typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
-typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_cause_count zt_cause_count;         /* samples or launches, by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */
@@ -989,7 +989,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Samples that were lost or dropped by one cause. */
+/* Samples that were lost or dropped, or launches, by one cause. */
 struct zt_cause_count {
     const char *name; /* "report error", "no probe", ... */
     uint64_t count;
@@ -997,23 +997,56 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
+/* Why launches are not measured. Reports have a sentence for each cause that there was. */
+typedef enum zt_unmeasured {
+    ZT_UNMEASURED_NULL,         /* the list or the kernel is NULL: the driver refuses it */
+    ZT_UNMEASURED_OTHER_DEVICE, /* the list is of another context or device than the profiler */
+    ZT_UNMEASURED_NOT_OPENED,   /* zt_auto could not open a profiler for the context and device */
+    ZT_UNMEASURED_EARLY_LIST,   /* the list is from before tracing, and the loader cannot query its device */
+    ZT_UNMEASURED_COPY_ENGINE,  /* with metrics, on a copy engine, which cannot measure them */
+    ZT_UNMEASURED_CLONEABLE,    /* the list can be cloned */
+    ZT_UNMEASURED_CHANGEABLE,   /* the application has queried the identifier of a command of the list */
+    ZT_UNMEASURED_CAPTURED,     /* it went into a graph. Each execution of a graph is measured as one */
+    ZT_UNMEASURED_CAPTURE_UNKNOWN, /* while lists are captured, and the loader cannot query which */
+    ZT_UNMEASURED_MAY_JOIN,        /* it waits for events while another list is captured */
+    ZT_UNMEASURED_OUT_OF_ORDER,    /* a barrier or a wait, on a list that is not in order */
+    ZT_UNMEASURED_NO_MEMORY,       /* no memory for its name */
+    ZT_UNMEASURED_VARIABLE,        /* by zexCommandListAppendVariableLaunchKernel */
+    ZT_UNMEASURED_OPERATION,       /* by zexCommandListAppendCustomOperation */
+    ZT_UNMEASURED_DRIVER_HANDLE,   /* through a pointer of zeDriverGetExtensionFunctionAddress, if the loader
+                                     wraps handles */
+    ZT_UNMEASURED_COUNT
+} zt_unmeasured;
+
+/* Why launches are measured between commands of the library, so that they overlap with nothing; likewise. See
+   TRACED LAUNCHES. */
+typedef enum zt_serialised {
+    ZT_SERIALISED_IN_USE,        /* its event is signalled, or another command may signal it */
+    ZT_SERIALISED_METRICS,       /* it is measured with metrics, between queries */
+    ZT_SERIALISED_GRAPH,         /* it is a graph */
+    ZT_SERIALISED_UNKNOWN_LIST,  /* whether the list is immediate is not known */
+    ZT_SERIALISED_UNSEEN_EVENT,  /* the creation of its event was not seen */
+    ZT_SERIALISED_COUNTER_BASED, /* its event is counter-based */
+    ZT_SERIALISED_INVISIBLE,     /* the host cannot see its event */
+    ZT_SERIALISED_SHARED,        /* the pool of its event can be shared between processes */
+    ZT_SERIALISED_MAPPED,        /* the pool has mapped time stamps */
+    ZT_SERIALISED_EXTENDED,      /* the pool has extensions */
+    ZT_SERIALISED_NO_STAMPS,     /* the driver refuses time stamps for the pool */
+    ZT_SERIALISED_COUNT
+} zt_serialised;
+
 /* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
    launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;  /* a region was begun */
-    uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
-                            copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed; by_pointer; and captured */
-    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
-                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
-    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                            returned while tracing; see TRACED LISTS */
+    uint64_t measured;                              /* a region was begun */
+    uint64_t filtered;                              /* left out by the configuration */
+    uint64_t elsewhere;                             /* not measured: the sum of `unmeasured` */
+    zt_cause_count unmeasured[ZT_UNMEASURED_COUNT]; /* by zt_unmeasured: why */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
+                             barriers, so that they overlap with nothing: the sum of `serialised_by` */
+    zt_cause_count serialised_by[ZT_SERIALISED_COUNT]; /* by zt_serialised: why */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
                              `limit`, so that their samples have times and no metrics */
 };
@@ -10492,9 +10525,9 @@ struct zt__probe {
 
     /* of few */
     zt__path *placed; /* its path in recording->next_phase; NULL without memory */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    int source_state; /* this and the next two are the way's: what it has of an event that it has borrowed */
     void *source;
-    ze_event_handle_t lent;
+    ze_event_handle_t borrowed;
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
@@ -10836,8 +10869,8 @@ struct zt_profiler {
     void (*check_tracing)(zt_profiler *profiler); /* by zt_collect and for reports. Atomic. No mutex held */
     int (*stop_tracing)(zt_profiler *profiler);   /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
-    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
-    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
+    /* What is on a list never runs again: returns the events that were borrowed for it. No mutex held */
+    void (*return_events)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -15610,9 +15643,10 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_ending_list(profiler, handle, by);
-    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+    if (list &&
+        profiler->return_events) { /* first, because others use the probes once the recording is closed */
         zt__unlock(&profiler->mutex);
-        profiler->end_loans(profiler, handle);
+        profiler->return_events(profiler, handle);
         zt__lock(&profiler->mutex);
         list = zt__find_ending_list(profiler, handle, by);
     }
@@ -23349,8 +23383,9 @@ typedef struct zt__kernel {
     zt__kernel_facts facts;
     const char *name;
     uint64_t launches, other_launches;
-    uint32_t shape_count;
+    uint32_t shape_count;                     /* only grows. Atomic */
     zt_kernel_shape shapes[ZT_KERNEL_SHAPES]; /* in the order of their first launch */
+    uint32_t recent[ZT_KERNEL_SHAPES]; /* launches of each shape that are not in the counts yet. Atomic */
 } zt__kernel;
 
 /* What a device has for work-groups. 0: not known. */
@@ -23924,8 +23959,11 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
                                                const zt__kernel_facts *described);
 
 /* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
-   record. */
+   record. No mutex is held. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
+
+/* Copies the record of a kernel, with all launches in its counts. The mutex of its profiler is held. */
+ZT__PRIVATE void zt__copy_record(zt__kernel *kernel, zt__kernel *copy);
 
 #endif
 
@@ -24010,29 +24048,61 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     return found;
 }
 
-ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+/* Returns the index of a shape among the first `count`, or `count`. */
+static uint32_t zt__find_shape(const zt__kernel *kernel, uint32_t count, const zt_kernel_shape *shape) {
     uint32_t i = 0;
-    zt__lock(&profiler->mutex);
-    if (!kernel) {
-        profiler->unknown_launches++;
-        zt__unlock(&profiler->mutex);
-        return;
-    }
-    while (i < kernel->shape_count &&
+    while (i < count &&
            (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
             memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
         i++;
     }
-    kernel->launches++;
-    if (i == ZT_KERNEL_SHAPES) {
-        kernel->other_launches++;
+    return i;
+}
+
+/* Adds recent launches to the counts of a kernel, before these are read. The mutex is held. */
+static void zt__add_recent_launches(zt__kernel *kernel) {
+    uint32_t i, recent;
+    for (i = 0; i < kernel->shape_count; i++) {
+        recent = zt__load(&kernel->recent[i]);
+        zt__add(&kernel->recent[i], 0 - recent);
+        kernel->shapes[i].launches += recent;
+        kernel->launches += recent;
+    }
+}
+
+ZT__PRIVATE void zt__copy_record(zt__kernel *kernel, zt__kernel *copy) {
+    zt__add_recent_launches(kernel);
+    memset(copy, 0, sizeof *copy);
+    memcpy(copy, kernel, offsetof(zt__kernel, recent)); /* which other threads change meanwhile */
+}
+
+/* A launch of a known shape is counted without the mutex, so that a traced launch locks fewer. Not all machines add 64
+   bits atomically, so 32 bits are added, which go into the counts before they overflow. */
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    enum { MOST_RECENT = 64 };
+    uint32_t count = kernel ? zt__load(&kernel->shape_count) : 0;
+    uint32_t i = kernel ? zt__find_shape(kernel, count, shape) : 0;
+    if (i < count && zt__add(&kernel->recent[i], 1) < MOST_RECENT) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+    } else if (i < count) {
+        zt__add_recent_launches(kernel);
     } else {
-        if (i == kernel->shape_count) {
-            kernel->shapes[i] = *shape;
-            kernel->shapes[i].launches = 0;
-            kernel->shape_count++;
+        i = zt__find_shape(kernel, kernel->shape_count, shape);
+        if (i == ZT_KERNEL_SHAPES) {
+            kernel->launches++;
+            kernel->other_launches++;
+        } else {
+            if (i == kernel->shape_count) {
+                kernel->shapes[i] = *shape;
+                kernel->shapes[i].launches = 0;
+                zt__store(&kernel->shape_count, i + 1);
+            }
+            zt__add(&kernel->recent[i], 1);
         }
-        kernel->shapes[i].launches++;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -24055,7 +24125,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *region;
     const zt__kernels *kernels;
-    const zt__kernel *found;
+    zt__kernel *found;
     uint32_t i, j;
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
@@ -24074,6 +24144,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     kernels = locked->kernels;
     found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
     if (found) {
+        zt__add_recent_launches(found);
         info->name = found->name;
         info->module = found->facts.module;
         info->launches = found->launches;
@@ -26240,7 +26311,7 @@ enum {
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
     X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
-    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_COMMANDS)
 
 /* clang-format on */
 
@@ -26284,6 +26355,39 @@ typedef struct zt__launch_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__launch_with_parameters_params;
+
+typedef struct zt__copy_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pdstptr;
+    const void **psrcptr;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__copy_with_parameters_params;
+
+typedef struct zt__fill_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pptr;
+    const void **ppattern;
+    size_t *ppattern_size;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__fill_with_parameters_params;
+
+typedef struct zt__host_function_params {
+    ze_command_list_handle_t *phCommandList;
+    void *pHostFunction;
+    void **ppUserData;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__host_function_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -26476,6 +26580,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_RESET;
     case ZT__CALL_DriverGetExtensionFunctionAddress:
         return ZT__KIND_GET_EXTENSION;
+    case ZT__CALL_CommandListAppendHostFunction:
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -26502,29 +26607,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__copy_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pdstptr;
-    const void **psrcptr;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__copy_with_parameters_params;
-
-typedef struct zt__fill_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pptr;
-    const void **ppattern;
-    size_t *ppattern_size;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__fill_with_parameters_params;
 
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     switch (call) {
@@ -26558,6 +26640,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
         ZT__COPIES(X)
         X(CommandListAppendGraphExt, zt__append_graph_params)
+        X(CommandListAppendHostFunction, zt__host_function_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
@@ -28537,16 +28620,17 @@ typedef struct zt__known_list {
 typedef struct zt__known_pool {
     const void *handle; /* the key */
     ze_context_handle_t context;
-    int has_stamps;  /* kernel time stamps that the application may read */
-    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
+    int has_stamps;         /* kernel time stamps that the application may read */
+    zt_serialised obstacle; /* why its events cannot be borrowed. IN_USE: they can */
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
 typedef enum zt__event_state {
-    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+    ZT__EVENT_IDLE,     /* it is not signalled, and no command may signal it */
+    ZT__EVENT_BORROWED, /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,     /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED,   /* it may be signalled at any time: it is never borrowed */
+    ZT__EVENT_STATES
 } zt__event_state;
 
 /* What is known of an event. */
@@ -28555,15 +28639,15 @@ typedef struct zt__known_event {
     const void *pool;            /* NULL: it was created before the start, or has none */
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
-    int can_be_lent;             /* likewise */
+    zt_serialised obstacle;      /* likewise */
     zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
-    /* while it is LENT */
+    /* while it is BORROWED */
     zt__probe *probe;
     ze_command_list_handle_t list;
-    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int is_recorded; /* the list is: the event stays BORROWED until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
     int was_read;    /* its time stamps, and the host has not reset it since */
     uint32_t read_submission; /* probe->submissions at that time */
@@ -28636,16 +28720,15 @@ typedef struct zt__tracer {
     uint32_t graph_count;                   /* that were named, since the tracer was created */
     uint32_t captures;                      /* lists that are captured */
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
-    int lends_events;                       /* launches may be measured by events of the application */
+    int borrows_events;                     /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
-    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int was_layer_off;         /* while tracing. Atomic */
-    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;       /* while tracing. Atomic */
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -28934,7 +29017,7 @@ typedef struct zt__frame {
     ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
-    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_borrowed;             /* the event of the application that it signals measures it */
     int is_submission;           /* zt__begin_submission was called */
     uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
     ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
@@ -28947,8 +29030,8 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
-    zt__command command; /* of a call that appends one: what zt__read_command has read */
-    int is_elsewhere;    /* it cannot be measured, and was counted so */
+    zt__command command;      /* of a call that appends one: what zt__read_command has read */
+    zt_unmeasured unmeasured; /* why it cannot be measured, as it was counted. ZT_UNMEASURED_COUNT: it can */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -28987,13 +29070,13 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a pool is created: adds kernel time stamps to its events, if they may be lent. */
+/* Called before a pool is created: adds kernel time stamps to its events, if they may be borrowed. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
-   or it went with its pool. A counter-based event has no pool, and is never lent. */
+   or it went with its pool. A counter-based event has no pool, and is never borrowed. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
@@ -29007,28 +29090,30 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Ends loans: those of events of a pool, of a context, or for launches on a list; with NULL for each, all. Time
+/* Returns borrowed events: those of a pool, of a context, or for launches on a list; with NULL for each, all. Time
    stamps of launches that have ended are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
-                               ze_command_list_handle_t list);
+ZT__PRIVATE void zt__return_events(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                                   ze_command_list_handle_t list);
 
-/* The `end_loans` of a profiler. */
-ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+/* The `return_events` of a profiler. */
+ZT__PRIVATE void zt__return_events_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Returns whether an event can be lent now. */
-ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+/* Returns whether an event can be borrowed now. */
+ZT__PRIVATE int zt__can_be_borrowed(zt__tracer *tracer, ze_event_handle_t event);
 
 /* How a command without metrics is measured; launches.c has the rules. */
-typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__BORROWED } zt__measurement;
 
-/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
-   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
-   launch signals its event once. */
-ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once);
+/* Decides how a launch is measured that signals an event. With BORROWED, the probe has borrowed the event, which then
+   measures the launch; with BARRIERS, `*obstacle` is why not. The launch is not appended yet, so nobody reads the event.
+   The driver may be queried. With `is_once`, the launch signals its event once. */
+ZT__PRIVATE zt__measurement zt__borrow_event(zt__tracer *tracer, ze_event_handle_t event,
+                                             zt_profiler *profiler, zt__probe *probe,
+                                             const zt__known_list *list, int is_once,
+                                             zt_serialised *obstacle);
 
 /* Called when the driver has refused the launch. */
-ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
+ZT__PRIVATE void zt__return_refused_event(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
    once. */
@@ -29046,23 +29131,14 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
 
 #ifdef ZETOOLS_TRACER
 
-/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
+/* An event of the application that is BORROWED measures the launch that signals it. zt__change_event has the table by
+   which events change. What the stamps of a BORROWED event become before it changes:
 
-     what happens          IDLE     LENT                                            USED           SHARED
-     a launch that it      LENT     -                                               -              -
-     measures
-     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
-     read it                        until that is reset
-     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
-                                    is lost
-     another signal, on a  SHARED   likewise                                        SHARED         SHARED
-     recorded list
-     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
-                                    saved; else LENT, or with a marker SHARED       has signalled,
-                                    and lost. On a recorded list LENT               else SHARED
-     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is over      -        USED, or IDLE if the launch has not run         -              -
-     destroyed             forgotten, in each state; LENT: as for another signal
+     another signal, a reset in a list, destruction, the end of its list
+                      saved if the launch has ended; else the sample is lost
+     a reset by the host
+                      saved if the launch has ended; else nothing changes, or, with a marker, the sample is lost. On a
+                      recorded list, the event stays BORROWED
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
    the host has reset it.
@@ -29070,8 +29146,8 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
    The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
    waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
 
-/* What a probe has of the event that it was lent (`source_state`). */
-enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+/* What a probe has of the event that it has borrowed (`source_state`). */
+enum { ZT__SOURCE_NONE, ZT__SOURCE_BORROWED, ZT__SOURCE_SAVED, ZT__SOURCE_LOST };
 
 /* ---- records: with the mutex of events held --------------------------------------------------------------- */
 
@@ -29096,14 +29172,50 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
     return handle;
 }
 
-/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
-static void zt__set_event_state(zt__known_event *event, zt__event_state to, int has_signalled) {
-    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
-        event->probe->source_state = ZT__LOAN_LOST;
+/* What happens to an event. */
+typedef enum zt__event_change {
+    ZT__IS_CREATED,
+    ZT__IS_BORROWED,        /* by a launch that is about to be appended */
+    ZT__IS_REFUSED,         /* this launch */
+    ZT__IS_READ,            /* the time stamps of a launch that is not on a recorded list */
+    ZT__IS_SIGNALLED,       /* by another command, once */
+    ZT__IS_SIGNALLED_OFTEN, /* by a command that may be executed again; or a list resets it */
+    ZT__IS_RESET,           /* by the host, after it has signalled */
+    ZT__IS_RESET_EARLY,     /* by the host, before that */
+    ZT__IS_OVER,            /* the list of its launch, after that has ended */
+    ZT__IS_OVER_EARLY,      /* the same, but the launch has not run */
+    ZT__IS_OUT_OF_SIGHT, /* nobody has seen its creation, or a thread has used it for too long; or it is destroyed */
+    ZT__EVENT_CHANGES
+} zt__event_change;
+
+/* Changes the state of an event, for which nothing else does. If it is not BORROWED any more and the stamps are not
+   saved, the sample is lost. */
+static void zt__change_event(zt__known_event *event, zt__event_change change) {
+    /* clang-format off */
+    static const uint8_t table[ZT__EVENT_CHANGES][ZT__EVENT_STATES] = {
+        /* if it was                  IDLE                BORROWED            USED              SHARED */
+        /* created */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_IDLE},
+        /* borrowed */               {ZT__EVENT_BORROWED, ZT__EVENT_BORROWED, ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* refused */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* read */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* signalled */              {ZT__EVENT_USED,     ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* signalled often */        {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* reset */                  {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_SHARED},
+        /* reset early */            {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* over */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* over early */             {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* out of sight */           {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+    };
+    /* clang-format on */
+    zt__event_state to = (zt__event_state)table[change][event->state];
+    if (event->state == ZT__EVENT_BORROWED && to != ZT__EVENT_BORROWED) {
+        if (event->probe->source_state == ZT__SOURCE_BORROWED) {
+            event->probe->source_state = ZT__SOURCE_LOST;
+        }
+        event->probe = NULL;
     }
-    event->probe = NULL;
     event->state = to;
-    event->has_signalled = has_signalled;
+    event->has_signalled = change == ZT__IS_READ || change == ZT__IS_OVER;
 }
 
 /* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
@@ -29123,7 +29235,7 @@ static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_
         event = zt__find_event(tracer, handle);
     }
     if (event && event->is_in_use) {
-        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        zt__change_event(event, ZT__IS_OUT_OF_SIGHT);
         return NULL;
     }
     if (event) {
@@ -29156,7 +29268,7 @@ static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profil
     return result;
 }
 
-/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+/* Saves the time stamps of an event that is BORROWED, before it changes. The event is in use by this thread. Returns
    whether the launch has ended. */
 static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
     zt__probe *probe = event->probe;
@@ -29169,30 +29281,29 @@ static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
         if (event->probe == probe) { /* else another thread has waited for too long */
             probe->stamps[0] = times.begin_ticks;
             probe->stamps[1] = times.end_ticks;
-            probe->source_state = ZT__LOAN_SAVED;
+            probe->source_state = ZT__SOURCE_SAVED;
         }
     }
     return has_ended;
 }
 
-/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
-   thread. */
-static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__event_state to) {
-    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
-                    zt__save_stamps(tracer, event);
-    zt__set_event_state(event, to, has_ended);
+/* Saves the stamps of an event, if it is BORROWED and its launch has ended, and returns whether it has. The event changes
+   next. It is in use by this thread. */
+static int zt__return_event(zt__tracer *tracer, zt__known_event *event) {
+    return event->state == ZT__EVENT_BORROWED && event->probe->source_state == ZT__SOURCE_BORROWED &&
+           zt__save_stamps(tracer, event);
 }
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
 
 /* Returns whether a probe has an event, or NULL. The mutex of events is held. */
 static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
-    return event && probe->source_state == ZT__LOAN_HOLDS && event->state == ZT__EVENT_LENT &&
+    return event && probe->source_state == ZT__SOURCE_BORROWED && event->state == ZT__EVENT_BORROWED &&
            event->probe == probe;
 }
 
-static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                       const char **call) {
+static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                           const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -29205,15 +29316,15 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     }
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
     if (zt__has_event(probe, event) && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
-        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->borrowed, times, call);
     }
     zt__end_event_use(event);
-    if (probe->source_state == ZT__LOAN_LOST) {
+    if (probe->source_state == ZT__SOURCE_LOST) {
         result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    } else if (probe->source_state == ZT__LOAN_SAVED) {
+    } else if (probe->source_state == ZT__SOURCE_SAVED) {
         result = ZE_RESULT_SUCCESS;
         if (times) {
             times->begin_ticks = probe->stamps[0];
@@ -29225,7 +29336,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     return result;
 }
 
-static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+static ze_result_t zt__reset_borrowed_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -29237,39 +29348,39 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
-        /* Of a recorded list, the event may still be lent for the next execution. */
-        probe->source_state = ZT__LOAN_HOLDS;
-        if (!zt__has_event(probe, zt__find_event(tracer, probe->lent))) {
-            probe->source_state = ZT__LOAN_LOST;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
+    if (probe->source_state == ZT__SOURCE_SAVED || probe->source_state == ZT__SOURCE_LOST) {
+        /* Of a recorded list, the event may still be borrowed for the next execution. */
+        probe->source_state = ZT__SOURCE_BORROWED;
+        if (!zt__has_event(probe, zt__find_event(tracer, probe->borrowed))) {
+            probe->source_state = ZT__SOURCE_LOST;
         }
     } else if (zt__has_event(probe, event) && event->is_recorded) {
         event->was_read = 1;
         event->read_submission = zt__load(&probe->submissions);
     } else if (zt__has_event(probe, event)) {
-        probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(event, ZT__EVENT_USED, 1);
+        probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(event, ZT__IS_READ);
     }
     zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);
     return result;
 }
 
-ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+ZT__PRIVATE const zt__way zt__by_borrowed_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 1};
 
-ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 0};
 
-/* ---- lending ---------------------------------------------------------------------------------------------- */
+/* ---- borrowing -------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE int zt__can_be_borrowed(zt__tracer *tracer, ze_event_handle_t event) {
     const zt__known_event *known;
-    int can_be_lent;
+    int can_be_borrowed;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    can_be_borrowed = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
-    return can_be_lent;
+    return can_be_borrowed;
 }
 
 /* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
@@ -29287,7 +29398,8 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
         known->has_stamps = has_stamps;
-        known->state = ZT__EVENT_SHARED;
+        known->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
     }
     zt__unlock(&tracer->event_mutex);
     return has_stamps;
@@ -29295,33 +29407,33 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
 
 /* A command signals an event, which is in use by this thread. */
 static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_once) {
-    if (event->state == ZT__EVENT_IDLE && is_once) {
-        zt__set_event_state(event, ZT__EVENT_USED, 0);
-    } else {
-        zt__end_loan(tracer, event, ZT__EVENT_SHARED);
-    }
+    zt__return_event(tracer, event);
+    zt__change_event(event, is_once ? ZT__IS_SIGNALLED : ZT__IS_SIGNALLED_OFTEN);
 }
 
-ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once) {
+ZT__PRIVATE zt__measurement zt__borrow_event(zt__tracer *tracer, ze_event_handle_t event,
+                                             zt_profiler *profiler, zt__probe *probe,
+                                             const zt__known_list *list, int is_once,
+                                             zt_serialised *obstacle) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
+    *obstacle = known ? known->obstacle : ZT_SERIALISED_UNSEEN_EVENT;
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
         zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
-    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
-        known->state = ZT__EVENT_LENT;
+    } else if (known && *obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE) {
+        zt__change_event(known, ZT__IS_BORROWED);
         known->probe = probe;
         known->list = probe->list->handle;
         known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
         known->has_marker = list->is_in_order;
         known->was_read = 0;
-        probe->lent = event;
+        probe->borrowed = event;
         probe->source = profiler;
-        probe->source_state = ZT__LOAN_HOLDS;
-        measurement = ZT__LENT;
+        probe->source_state = ZT__SOURCE_BORROWED;
+        measurement = ZT__BORROWED;
     }
     zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
@@ -29331,19 +29443,19 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
     return measurement;
 }
 
-ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE void zt__return_refused_event(zt__tracer *tracer, ze_event_handle_t event) {
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    if (known && known->state == ZT__EVENT_LENT) {
-        known->probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
+    if (known && known->state == ZT__EVENT_BORROWED) {
+        known->probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(known, ZT__IS_REFUSED);
     }
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
-                               ze_command_list_handle_t list) {
+ZT__PRIVATE void zt__return_events(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                                   ze_command_list_handle_t list) {
     uint32_t i, capacity, forgotten;
     zt__lock(&tracer->event_mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
@@ -29353,19 +29465,17 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
             continue;
         }
         if (!list) { /* it is destroyed, or nobody observes it any more */
-            event->can_be_lent = 0;
+            event->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         }
-        if (event->state != ZT__EVENT_LENT) {
+        if (event->state != ZT__EVENT_BORROWED) {
             continue;
         }
         capacity = tracer->events.capacity;
         forgotten = tracer->forgotten_events;
         event = zt__begin_event_use(tracer, zt__handle_of(event));
-        if (event && event->state == ZT__EVENT_LENT) {
-            zt__end_loan(tracer, event, ZT__EVENT_USED);
-            if (list && !event->has_signalled) {
-                event->state = ZT__EVENT_IDLE;
-            }
+        if (event && event->state == ZT__EVENT_BORROWED) {
+            int has_ended = zt__return_event(tracer, event);
+            zt__change_event(event, has_ended ? ZT__IS_OVER : ZT__IS_OVER_EARLY);
         }
         zt__end_event_use(event);
         if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
@@ -29375,8 +29485,8 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
-    zt__end_loans(profiler->tracer, NULL, NULL, list);
+ZT__PRIVATE void zt__return_events_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__return_events(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */
@@ -29398,20 +29508,20 @@ static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
     if (event->state == ZT__EVENT_USED) {
         int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
                                                                     &call) == ZE_RESULT_SUCCESS;
-        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
-    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        zt__change_event(event, has_signalled ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
+    } else if (event->state == ZT__EVENT_BORROWED && event->is_recorded) {
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
-        if (probe->source_state == ZT__LOAN_HOLDS &&
+        if (probe->source_state == ZT__SOURCE_BORROWED &&
             (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
             event->probe == probe) {
-            probe->source_state = ZT__LOAN_LOST;
+            probe->source_state = ZT__SOURCE_LOST;
         }
         event->was_read = 0;
-    } else if (event->state == ZT__EVENT_LENT) {
+    } else if (event->state == ZT__EVENT_BORROWED) {
         int has_ended = zt__save_stamps(tracer, event);
         if (has_ended || event->has_marker) {
-            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+            zt__change_event(event, has_ended ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
         }
     }
 }
@@ -29440,16 +29550,25 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 /* ---- creation and destruction ----------------------------------------------------------------------------- */
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+/* Returns why events of a pool cannot be borrowed, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
+   every signal of them is seen. */
+static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
+    if (desc->pNext) {
+        return ZT_SERIALISED_EXTENDED;
+    }
+    if (!(desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE)) {
+        return ZT_SERIALISED_INVISIBLE;
+    }
+    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+        return ZT_SERIALISED_SHARED;
+    }
+    return desc->flags & ZT__POOL_FLAG_MAPPED ? ZT_SERIALISED_MAPPED : ZT_SERIALISED_IN_USE;
 }
 
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
+    if (frame->tracer->borrows_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -29474,8 +29593,10 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     if (known) {
         known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
-                             (known->has_stamps || frame->pool_desc);
+        known->obstacle = zt__find_pool_obstacle(*p->pdesc);
+        if (known->obstacle == ZT_SERIALISED_IN_USE && !known->has_stamps && !frame->pool_desc) {
+            known->obstacle = ZT_SERIALISED_NO_STAMPS;
+        }
     }
     zt__unlock(&tracer->event_mutex);
 }
@@ -29491,6 +29612,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
         handle = **p->pphEvent;
+        pool.obstacle = ZT_SERIALISED_COUNTER_BASED;
         pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
@@ -29508,7 +29630,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     event = zt__begin_event_use(tracer, handle);
     if (event) { /* an earlier event with this handle is gone: it is not asked any more */
-        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
+        zt__change_event(event, ZT__IS_CREATED);
         memset(event, 0, sizeof *event);
         event->handle = handle;
     }
@@ -29516,7 +29638,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
     if (event) {
         event->has_stamps = is_known ? pool.has_stamps : 1;
-        event->can_be_lent = pool.can_be_lent;
+        event->obstacle = is_known ? pool.obstacle : ZT_SERIALISED_UNSEEN_EVENT;
         event->pool = pool.handle;
         event->context = pool.context;
     }
@@ -29531,7 +29653,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
     if (known) {
-        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__return_event(tracer, known);
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
         zt__map_remove(&tracer->events, &handle, sizeof handle);
         tracer->forgotten_events++;
     }
@@ -29543,7 +29666,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     void *known;
-    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__return_events(tracer, handle, NULL, NULL);
     zt__lock(&tracer->event_mutex);
     known = zt__map_find(&tracer->pools, &handle, sizeof handle);
     zt__map_remove(&tracer->pools, &handle, sizeof handle);
@@ -29645,211 +29768,6 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
         snprintf(name->text, size, "%s%s", text, number);
     }
     return zt__add_name(tracer, name);
-}
-
-#endif
-
-/* ==== tracer/graphs.h =================================================================================== */
-
-/* Graphs: what was captured into them, and the names of their regions. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
-ZT__PRIVATE void zt__after_command(zt__frame *frame);
-
-/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
-   unlocked while a record is added. */
-ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
-
-ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
-
-ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
-
-/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
-   known. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
-
-#endif
-
-/* ==== tracer/graphs.c =================================================================================== */
-
-/* Graphs: what was captured into them, and the names of their regions. */
-
-#ifdef ZETOOLS_TRACER
-
-static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
-    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
-}
-
-/* ---- what is captured ------------------------------------------------------------------------------------- */
-
-static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
-    uint32_t i = 0;
-    while (i < content->kernel_count && content->kernels[i].name != name) {
-        i++;
-    }
-    content->is_selected |= name->is_selected;
-    if (i == ZT__GRAPH_KERNELS) {
-        content->other_launches++;
-        return;
-    }
-    if (i == content->kernel_count) {
-        content->kernels[i].name = name;
-        content->kernel_count++;
-    }
-    content->kernels[i].launches++;
-}
-
-ZT__PRIVATE void zt__after_command(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__command *command = &frame->command;
-    ze_command_list_handle_t captured_by = command->list;
-    zt__known_list *list;
-    int is_captured;
-    uint32_t i;
-    if (!frame->is_elsewhere) {
-        return;
-    }
-    zt__lock(&tracer->mutex);
-    list = zt__find_known_list(tracer, command->list);
-    is_captured = list && list->is_captured;
-    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
-        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
-        zt__unlock(&tracer->mutex);
-        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
-        zt__lock(&tracer->mutex);
-    }
-    tracer->counts.captured += is_captured != 0;
-    zt__unlock(&tracer->mutex);
-
-    for (i = 0; is_captured && i < command->kernel_count; i++) {
-        const zt__kernel_name *name =
-            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, captured_by);
-        if (name && list && list->is_captured) {
-            zt__add_launch(&list->content, name);
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
-    zt__known_graph *record =
-        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
-    const zt__known_list *known = zt__find_known_list(tracer, list);
-    if (record && known) {
-        record->content = known->content;
-    }
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------ */
-
-/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
-static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
-    enum { LONGEST = 24 };
-    size_t used = 0;
-    uint32_t i;
-    text[0] = 0;
-    for (i = 0; i < content->kernel_count; i++) {
-        char *demangled;
-        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
-        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
-                                 strlen(name) > LONGEST ? "..." : "");
-        if (content->kernels[i].launches > 1) {
-            used +=
-                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
-        }
-        free(demangled);
-    }
-    if (content->kernel_count) {
-        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
-                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
-    }
-}
-
-/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
-   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
-   held. Returns NULL without memory. */
-static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
-                                       const zt__graph_content *content) {
-    char kernels[256], text[sizeof kernels + 32];
-    zt__kernel_name *name = NULL;
-    zt__known_graph *record;
-    uint32_t i, number = 0;
-    zt__list_kernels(content, kernels, sizeof kernels);
-    zt__lock(&tracer->mutex);
-    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
-        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
-        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
-            (!name || known->graph < name->graph)) {
-            name = known;
-        }
-    }
-    if (name) {
-        name->is_free = 0;
-    } else {
-        number = ++tracer->graph_count;
-    }
-    zt__unlock(&tracer->mutex);
-
-    if (!name) {
-        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
-        name = zt__find_or_add_name(tracer, text, 0);
-    }
-    zt__lock(&tracer->mutex);
-    if (name && number) {
-        name->graph = number;
-        name->is_selected = content->is_selected || !content->kernel_count;
-    }
-    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
-                                                              sizeof *record)
-                  : NULL;
-    if (record) {
-        record->name = name;
-    }
-    zt__unlock(&tracer->mutex);
-    return name;
-}
-
-ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
-    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
-    const zt__known_graph *graph;
-    zt__graph_content content;
-    memset(&content, 0, sizeof content);
-    zt__lock(&frame->tracer->mutex);
-    graph = zt__find_graph(frame->tracer, *p->phGraph);
-    if (graph) {
-        content = graph->content;
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
-}
-
-ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
-    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
-    const zt__known_graph *graph;
-    zt__lock(&frame->tracer->mutex);
-    graph = zt__find_graph(frame->tracer, handle);
-    if (graph && graph->name) {
-        graph->name->is_free = 1;
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
-}
-
-ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
-    const zt__known_graph *graph = zt__find_graph(tracer, executable);
-    zt__kernel_name *name = graph ? graph->name : NULL;
-    zt__graph_content unknown;
-    if (!name) {
-        memset(&unknown, 0, sizeof unknown);
-        zt__unlock(&tracer->mutex);
-        name = zt__name_graph(tracer, executable, &unknown);
-        zt__lock(&tracer->mutex);
-    }
-    return name;
 }
 
 #endif
@@ -30028,7 +29946,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         zt__store(&profiler->check_tracing, tracer->check_layer);
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
@@ -30325,6 +30243,369 @@ ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame) {
 
 #endif
 
+/* ==== tracer/unmeasured.h =============================================================================== */
+
+/* Why launches are not measured, or overlap with nothing: by cause, in counts and sentences. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Stores the names of the causes in counts that are zeroed. */
+ZT__PRIVATE void zt__name_causes(zt_trace_counts *counts);
+
+/* Counts a launch that is not measured. The mutex is held. */
+ZT__PRIVATE void zt__count_unmeasured(zt__tracer *tracer, zt_unmeasured cause);
+
+/* Counts a launch by another cause than before. The mutex is held. */
+ZT__PRIVATE void zt__change_cause(zt__tracer *tracer, zt_unmeasured from, zt_unmeasured to);
+
+/* Counts a launch that is measured, and overlaps with nothing. The mutex is held. */
+ZT__PRIVATE void zt__count_serialised(zt__tracer *tracer, zt_serialised cause);
+
+/* Write the sentence of a cause: how many launches, why, and what to do. Return whether there are any. */
+ZT__PRIVATE int zt__describe_unmeasured(const zt_trace_counts *counts, zt_unmeasured cause, char *text,
+                                        size_t room);
+
+ZT__PRIVATE int zt__describe_serialised(const zt_trace_counts *counts, zt_serialised cause, char *text,
+                                        size_t room);
+
+#endif
+
+/* ==== tracer/unmeasured.c =============================================================================== */
+
+/* Why launches are not measured, or overlap with nothing: by cause, in counts and sentences. */
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__cause_text {
+    const char *name;     /* in zt_cause_count, and as a label of ZT_FORMAT_OPENMETRICS */
+    const char *sentence; /* follows the numbers. NULL: reports do not note it */
+} zt__cause_text;
+
+/* By zt_unmeasured. */
+static const zt__cause_text zt__unmeasured_texts[ZT_UNMEASURED_COUNT] = {
+    {"null handle",
+     "could not be measured, because their list or kernel was NULL, which drivers refuse. Check "
+     "the results of the application's calls."},
+    {"other device", "could not be measured, because their lists are not of a context and device that is "
+                     "measured. zt_auto measures all of them."},
+    {"not opened", "could not be measured, because zt_auto could not open a profiler for their context and "
+                   "device. ZT_LOG=stderr names the call that failed."},
+    {"early list", "could not be measured, because their lists were created before tracing, and this loader "
+                   "cannot query of which device they are. Update the loader."},
+    {"copy engine", "could not be measured, because they are on copy engines, which have no metrics. With "
+                    "ZT_GROUPS= their times are measured."},
+    {"cloneable list",
+     "could not be measured, because their lists can be cloned, and clones would write to the "
+     "same events. Create lists without that flag while measuring."},
+    {"changeable list",
+     "could not be measured, because the application has queried identifiers of commands on "
+     "their lists to change these, and nothing may be appended in between."},
+    {"graph", "were captured into graphs. Each execution of a graph is measured as one, and counted as one "
+              "launch."},
+    {"unknown capture", "could not be measured, because other lists were captured into graphs meanwhile, and "
+                        "this loader cannot query which lists are. Update the loader."},
+    {"possible capture",
+     "could not be measured, because they waited for events while another list was captured "
+     "into a graph, and may have joined its capture. Launch them before or after it."},
+    {"out of order",
+     "could not be measured, because they are barriers and waits on lists that are not in order, "
+     "where other barriers would measure themselves. Use lists that are in order."},
+    {"no memory", "could not be measured, because there was no memory for their names."},
+    {"variable",
+     "could not be measured, because zexCommandListAppendVariableLaunchKernel appended them, whose "
+     "variables are not known. Shares are of the others."},
+    {"operation", "could not be measured, because zexCommandListAppendCustomOperation appended them, whose "
+                  "parameters are not known. Shares are of the others."},
+    {"driver handle",
+     "could not be measured, because they were appended through pointers that "
+     "zeDriverGetExtensionFunctionAddress returned, and this loader wraps handles. Shares are "
+     "of the others. Use the loader's functions."},
+};
+
+#define ZT__SERIALISED(why) "were measured between barriers, and overlapped with nothing, because " why
+
+/* By zt_serialised. */
+static const zt__cause_text zt__serialised_texts[ZT_SERIALISED_COUNT] = {
+    {"event in use",
+     ZT__SERIALISED(
+         "their events were signalled, or other commands may signal them. Use an event for one launch "
+         "at a time, and reset it on the host.")},
+    {"metrics", NULL}, /* as documented */
+    {"graph", ZT__SERIALISED("they are graphs, which have no time stamps of their own.")},
+    {"unknown list", ZT__SERIALISED("this driver cannot tell whether their lists, which were created before "
+                                    "tracing, are immediate. Start tracing first.")},
+    {"unseen event",
+     ZT__SERIALISED("the creation of their events was not seen. Start tracing before events are created.")},
+    {"counter-based event",
+     ZT__SERIALISED("their events are counter-based, and the loader cannot query whether their lists, which "
+                    "were created before tracing, are in order. Start tracing first.")},
+    {"invisible event", ZT__SERIALISED("the host cannot see their events. Create the pools of these with "
+                                       "ZE_EVENT_POOL_FLAG_HOST_VISIBLE.")},
+    {"shared event",
+     ZT__SERIALISED("their events can be shared with other processes. Create the pools of these "
+                    "without ZE_EVENT_POOL_FLAG_IPC.")},
+    {"mapped event", ZT__SERIALISED("their events have mapped time stamps. Create the pools of these with "
+                                    "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP.")},
+    {"extended pool", ZT__SERIALISED("the pools of their events were created with extensions (pNext).")},
+    {"no time stamps", ZT__SERIALISED("the driver refuses pools with time stamps as their events need.")},
+};
+
+ZT__PRIVATE void zt__name_causes(zt_trace_counts *counts) {
+    uint32_t i;
+    for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+        counts->unmeasured[i].name = zt__unmeasured_texts[i].name;
+    }
+    for (i = 0; i < ZT_SERIALISED_COUNT; i++) {
+        counts->serialised_by[i].name = zt__serialised_texts[i].name;
+    }
+}
+
+ZT__PRIVATE void zt__count_unmeasured(zt__tracer *tracer, zt_unmeasured cause) {
+    tracer->counts.launches++;
+    tracer->counts.elsewhere++;
+    tracer->counts.unmeasured[cause].count++;
+}
+
+ZT__PRIVATE void zt__change_cause(zt__tracer *tracer, zt_unmeasured from, zt_unmeasured to) {
+    tracer->counts.unmeasured[from].count--;
+    tracer->counts.unmeasured[to].count++;
+}
+
+ZT__PRIVATE void zt__count_serialised(zt__tracer *tracer, zt_serialised cause) {
+    tracer->counts.serialised++;
+    tracer->counts.serialised_by[cause].count++;
+}
+
+static int zt__describe(const zt_trace_counts *counts, uint64_t count, const char *sentence, char *text,
+                        size_t room) {
+    if (count > 0 && sentence) {
+        snprintf(text, room, "%llu of %llu launches %s", (unsigned long long)count,
+                 (unsigned long long)counts->launches, sentence);
+    }
+    return count > 0 && sentence;
+}
+
+ZT__PRIVATE int zt__describe_unmeasured(const zt_trace_counts *counts, zt_unmeasured cause, char *text,
+                                        size_t room) {
+    return zt__describe(counts, counts->unmeasured[cause].count, zt__unmeasured_texts[cause].sentence, text,
+                        room);
+}
+
+ZT__PRIVATE int zt__describe_serialised(const zt_trace_counts *counts, zt_serialised cause, char *text,
+                                        size_t room) {
+    return zt__describe(counts, counts->serialised_by[cause].count, zt__serialised_texts[cause].sentence,
+                        text, room);
+}
+
+#endif
+
+/* ==== tracer/graphs.h =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
+ZT__PRIVATE void zt__after_command(zt__frame *frame);
+
+/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
+   unlocked while a record is added. */
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
+
+/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
+   known. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
+
+#endif
+
+/* ==== tracer/graphs.c =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
+    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
+}
+
+/* ---- what is captured ------------------------------------------------------------------------------------- */
+
+static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
+    uint32_t i = 0;
+    while (i < content->kernel_count && content->kernels[i].name != name) {
+        i++;
+    }
+    content->is_selected |= name->is_selected;
+    if (i == ZT__GRAPH_KERNELS) {
+        content->other_launches++;
+        return;
+    }
+    if (i == content->kernel_count) {
+        content->kernels[i].name = name;
+        content->kernel_count++;
+    }
+    content->kernels[i].launches++;
+}
+
+ZT__PRIVATE void zt__after_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    ze_command_list_handle_t captured_by = command->list;
+    zt__known_list *list;
+    int is_captured;
+    uint32_t i;
+    if (frame->unmeasured == ZT_UNMEASURED_COUNT) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, command->list);
+    is_captured = list && list->is_captured;
+    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
+        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
+        zt__unlock(&tracer->mutex);
+        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
+        zt__lock(&tracer->mutex);
+    }
+    if (is_captured) {
+        zt__change_cause(tracer, frame->unmeasured, ZT_UNMEASURED_CAPTURED);
+    }
+    zt__unlock(&tracer->mutex);
+
+    for (i = 0; is_captured && i < command->kernel_count; i++) {
+        const zt__kernel_name *name =
+            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, captured_by);
+        if (name && list && list->is_captured) {
+            zt__add_launch(&list->content, name);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
+    zt__known_graph *record =
+        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
+    const zt__known_list *known = zt__find_known_list(tracer, list);
+    if (record && known) {
+        record->content = known->content;
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------ */
+
+/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
+static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
+    enum { LONGEST = 24 };
+    size_t used = 0;
+    uint32_t i;
+    text[0] = 0;
+    for (i = 0; i < content->kernel_count; i++) {
+        char *demangled;
+        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
+                                 strlen(name) > LONGEST ? "..." : "");
+        if (content->kernels[i].launches > 1) {
+            used +=
+                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
+        }
+        free(demangled);
+    }
+    if (content->kernel_count) {
+        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
+                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
+    }
+}
+
+/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
+   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
+   held. Returns NULL without memory. */
+static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
+                                       const zt__graph_content *content) {
+    char kernels[256], text[sizeof kernels + 32];
+    zt__kernel_name *name = NULL;
+    zt__known_graph *record;
+    uint32_t i, number = 0;
+    zt__list_kernels(content, kernels, sizeof kernels);
+    zt__lock(&tracer->mutex);
+    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
+        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
+        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
+            (!name || known->graph < name->graph)) {
+            name = known;
+        }
+    }
+    if (name) {
+        name->is_free = 0;
+    } else {
+        number = ++tracer->graph_count;
+    }
+    zt__unlock(&tracer->mutex);
+
+    if (!name) {
+        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
+        name = zt__find_or_add_name(tracer, text, 0);
+    }
+    zt__lock(&tracer->mutex);
+    if (name && number) {
+        name->graph = number;
+        name->is_selected = content->is_selected || !content->kernel_count;
+    }
+    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
+                                                              sizeof *record)
+                  : NULL;
+    if (record) {
+        record->name = name;
+    }
+    zt__unlock(&tracer->mutex);
+    return name;
+}
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
+    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
+    const zt__known_graph *graph;
+    zt__graph_content content;
+    memset(&content, 0, sizeof content);
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, *p->phGraph);
+    if (graph) {
+        content = graph->content;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
+}
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
+    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
+    const zt__known_graph *graph;
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, handle);
+    if (graph && graph->name) {
+        graph->name->is_free = 1;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
+}
+
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
+    const zt__known_graph *graph = zt__find_graph(tracer, executable);
+    zt__kernel_name *name = graph ? graph->name : NULL;
+    zt__graph_content unknown;
+    if (!name) {
+        memset(&unknown, 0, sizeof unknown);
+        zt__unlock(&tracer->mutex);
+        name = zt__name_graph(tracer, executable, &unknown);
+        zt__lock(&tracer->mutex);
+    }
+    return name;
+}
+
+#endif
+
 /* ==== tracer/results.h ================================================================================== */
 
 /* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
@@ -30440,6 +30721,7 @@ ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
         zt__unlock(&tracer->mutex);
         counts.replaced = zt__load(&tracer->modules.replaced);
     }
+    zt__name_causes(&counts);
     return counts;
 }
 
@@ -30791,7 +31073,7 @@ ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     tracer->executions++;
     is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+    if (tracer->borrows_events && frame->command.signal && *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, is_once);
     }
     zt__observe_execution(frame, NULL);
@@ -30848,7 +31130,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     int is_locked;
-    zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__return_events(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
@@ -31214,8 +31496,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
-               in order, a signal of the event of the probe follows, and shows the end
+     BORROWED  the application's event can be borrowed (events.c): the command signals it as without the tracer. On a list
+               that is in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
@@ -31249,7 +31531,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
    mutex is held, and unlocked meanwhile. */
 static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int can_be_lent;
+    int can_be_borrowed;
     if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
         return 0;
     }
@@ -31257,9 +31539,9 @@ static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list
         return 1;
     }
     zt__unlock(&frame->tracer->mutex);
-    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    can_be_borrowed = zt__can_be_borrowed(frame->tracer, *signal);
     zt__lock(&frame->tracer->mutex);
-    return !can_be_lent;
+    return !can_be_borrowed;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -31321,6 +31603,51 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     return name;
 }
 
+/* Returns why a command cannot be measured, or ZT_UNMEASURED_COUNT: it can. `profiler` is NULL if the list is not
+   measured. The mutex is held, and unlocked while the driver is asked. */
+static zt_unmeasured zt__find_obstacle(const zt__frame *frame, const zt__known_list *list,
+                                       const zt_profiler *profiler) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    uint32_t is_captured = ZT__QUERY_FALSE;
+    if (list->is_captured) {
+        return ZT_UNMEASURED_CAPTURED;
+    }
+    if (!profiler && list->is_of_unknown_device) {
+        return ZT_UNMEASURED_EARLY_LIST;
+    }
+    if (!profiler) { /* a device whose context is destroyed has no launches */
+        return list->device ? ZT_UNMEASURED_NOT_OPENED : ZT_UNMEASURED_OTHER_DEVICE;
+    }
+    if (list->is_cloneable) {
+        return ZT_UNMEASURED_CLONEABLE;
+    }
+    if (list->has_command_ids) {
+        return ZT_UNMEASURED_CHANGEABLE;
+    }
+    if (list->is_copy_only &&
+        profiler->metric_count > 0) { /* it can write time stamps, but not execute queries */
+        return ZT_UNMEASURED_COPY_ENGINE;
+    }
+    if (tracer->captures == 0) {
+        return ZT_UNMEASURED_COUNT;
+    }
+
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (!tracer->query_capture) {
+        return ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    zt__unlock(&tracer->mutex);
+    is_captured = (uint32_t)tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    if (is_captured != ZT__QUERY_FALSE) {
+        return is_captured == ZT__QUERY_TRUE ? ZT_UNMEASURED_CAPTURED : ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    return *command->wait_count > 0 ? ZT_UNMEASURED_MAY_JOIN : ZT_UNMEASURED_COUNT;
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so that
    launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
    last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
@@ -31333,7 +31660,8 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    zt_unmeasured obstacle;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, is_selected, is_within;
     int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
@@ -31351,46 +31679,36 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
         return;
     }
 
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !list->is_cloneable && !list->has_command_ids && !list->is_captured &&
-                      (!list->is_copy_only || profiler->metric_count == 0);
-    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
-       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
-       be the one with which its list joins. */
-    if (can_be_measured && tracer->captures > 0) {
-        zt__unlock(&tracer->mutex);
-        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
-        zt__lock(&tracer->mutex);
-    }
-    if (can_be_measured) {
+    obstacle = is_complete ? zt__find_obstacle(frame, list, profiler) : ZT_UNMEASURED_NULL;
+    if (obstacle == ZT_UNMEASURED_COUNT) {
         name = zt__name_of_command(frame);
+        obstacle = name ? ZT_UNMEASURED_COUNT : ZT_UNMEASURED_NO_MEMORY;
         selected->has_metrics = name && profiler->metric_count > 0;
     }
     if (name && is_sync && zt__needs_barriers(frame, list)) {
         name = NULL;
+        obstacle = ZT_UNMEASURED_OUT_OF_ORDER;
     }
 
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
         return;
     }
-    tracer->counts.launches++;
+    frame->unmeasured = obstacle;
     if (!name) {
-        tracer->counts.elsewhere++;
-        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
-        frame->is_elsewhere = 1;
+        zt__count_unmeasured(tracer, obstacle);
+        zt__unlock(&tracer->mutex);
+        return;
     }
+    tracer->counts.launches++;
     /* Names choose kernels, and graphs by their kernels, but not copies. */
-    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
+    is_selected = (name->is_selected || (!command->kernel && !is_graph));
     is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
+    if (!is_selected || (!is_within && !selected->has_metrics)) {
         tracer->counts.filtered++;
-        name = NULL;
-    }
-    if (name) {
+    } else {
         tracer->counts.measured++;
         if (is_within) {
             name->measured++;
@@ -31410,13 +31728,14 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
 /* Begins a command between barriers or queries. A wait for the events of the command is appended before, so that
    the GPU time is that of the command alone, which then need not wait itself. If the driver refuses the command,
    the wait stays on the list. A command without an event to signal is a wait itself. */
-static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected) {
+static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected,
+                                       zt_serialised cause) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     uint32_t count = command->signal ? *command->wait_count : 0;
     if (!selected->list.is_in_order || selected->has_metrics) {
         zt__lock(&tracer->mutex);
-        tracer->counts.serialised++;
+        zt__count_serialised(tracer, cause);
         zt__unlock(&tracer->mutex);
     }
     if (count && command->wait_events &&
@@ -31434,6 +31753,9 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt_serialised cause = selected->has_metrics    ? ZT_SERIALISED_METRICS
+                          : kind == ZT__KIND_GRAPH ? ZT_SERIALISED_GRAPH
+                                                   : ZT_SERIALISED_UNKNOWN_LIST;
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -31454,13 +31776,13 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
         kind != ZT__KIND_GRAPH) {
-        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
-                                                        probe, list, selected->is_once)
+        measurement = *command->signal ? zt__borrow_event(frame->tracer, *command->signal, selected->profiler,
+                                                          probe, list, selected->is_once, &cause)
                                        : ZT__OWN;
     }
-    if (measurement == ZT__LENT) {
-        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
-        frame->is_lent = 1;
+    if (measurement == ZT__BORROWED) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_borrowed_event;
+        frame->is_borrowed = 1;
         frame->marker = list->is_in_order ? probe->event : NULL;
         probe->is_unordered = !list->is_in_order;
         probe->has_trail = list->is_in_order;
@@ -31472,7 +31794,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, selected);
+        zt__begin_between_barriers(frame, selected, cause);
     }
 }
 
@@ -31485,7 +31807,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
         zt__select_command(frame, is_complete, &selected);
-    } else if (tracer->lends_events) {
+    } else if (tracer->borrows_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
         zt__unlock(&tracer->mutex);
@@ -31493,7 +31815,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+    if (tracer->borrows_events && !frame->is_borrowed && !frame->signal && frame->command.signal &&
         *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
@@ -31508,8 +31830,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
         *frame->signal = event;
         frame->signal = NULL;
     }
-    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__take_event_back(frame->tracer, *frame->command.signal);
+    if (result != ZE_RESULT_SUCCESS && frame->is_borrowed && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__return_refused_event(frame->tracer, *frame->command.signal);
     }
     if (result != ZE_RESULT_SUCCESS || !event) {
         return;
@@ -31588,8 +31910,12 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
 
 ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
 
-/* Counts a launch through a pointer that cannot be measured. */
-ZT__PRIVATE void zt__count_by_pointer(void);
+/* Notes that a command, which is about to be appended through a pointer and not measured, signals an event. The event may
+   be NULL. */
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal);
+
+/* Counts a launch that was appended through a pointer and is not measured. */
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -31705,7 +32031,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
+    frame->is_borrowed = frame->is_submission = 0;
+    frame->unmeasured = ZT_UNMEASURED_COUNT;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
@@ -31768,13 +32095,11 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
 }
 
 /* Counts a launch that is not measured, and gives the frame back. */
-static void zt__end_unmeasured(zt__frame *frame) {
+static void zt__end_unmeasured(zt__frame *frame, zt_unmeasured cause) {
     zt__tracer *tracer = frame->tracer;
     zt__lock(&tracer->mutex);
     if (tracer->measured[frame->call] && !tracer->is_stopping) {
-        tracer->counts.launches++;
-        tracer->counts.elsewhere++;
-        tracer->counts.by_pointer++;
+        zt__count_unmeasured(tracer, cause);
     }
     zt__unlock(&tracer->mutex);
     zt__store(&frame->state, ZT__FRAME_UNUSED);
@@ -31810,15 +32135,31 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
     if (is_known || zt__has_plain_handles(frame->tracer)) {
         zt__before_call(frame, instance);
     } else {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, ZT_UNMEASURED_DRIVER_HANDLE);
     }
 }
 
-ZT__PRIVATE void zt__count_by_pointer(void) {
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal) {
+    zt__call call = ZT__CALL_CommandListAppendSignalEvent;
+    zt__frame *frame = signal && zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    zt__tracer *tracer;
+    int is_once;
+    if (!frame) {
+        return;
+    }
+    tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, list));
+    zt__unlock(&tracer->mutex);
+    zt__note_signal(tracer, signal, is_once);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause) {
     zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
     zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
     if (frame) {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, cause);
     }
 }
 
@@ -31963,11 +32304,12 @@ ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer) {
 
 /* ==== tracer/extensions.h =============================================================================== */
 
-/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+/* Commands and events through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
 
 #ifdef ZETOOLS_TRACER
 
-/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+/* Called after a pointer was returned to the application. If its function appends
+   launches, copies or signals of events, or creates events, puts one of the
    library in its place, which calls the driver's function between prologue and epilogue. The application may keep
    that pointer: it works for as long as the process runs. */
 ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
@@ -31977,7 +32319,7 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
 
 /* ==== tracer/extensions.c =============================================================================== */
 
-/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+/* Commands and events through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -32001,6 +32343,33 @@ typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t
 
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__copy_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, const void *, uint32_t,
+                                                             ze_event_handle_t *, ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__fill_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, size_t, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+/* The callback is passed on, and not called here. */
+typedef ze_result_t(ZE_APICALL *zt__append_host_function_fn)(ze_command_list_handle_t, void (*)(void *),
+                                                             void *, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory_fn)(ze_command_list_handle_t, void *, void *, uint32_t,
+                                                       ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory64_fn)(ze_command_list_handle_t, void *, void *, uint64_t,
+                                                         ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event_fn)(ze_context_handle_t, ze_device_handle_t, uint64_t *,
+                                                     uint64_t *, uint64_t, const ze_event_desc_t *,
+                                                     ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event2_fn)(ze_context_handle_t, ze_device_handle_t,
+                                                      const zt__event_counter_based_desc *,
+                                                      ze_event_handle_t *);
 
 /* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
    that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
@@ -32031,6 +32400,13 @@ static struct {
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
     zt__append_operation_fn operation;
+    zt__copy_with_parameters_fn copy;
+    zt__fill_with_parameters_fn fill;
+    zt__append_host_function_fn host_function;
+    zt__wait_on_memory_fn wait_on_memory;
+    zt__wait_on_memory64_fn wait_on_memory64;
+    zt__create_event_fn create_event;
+    zt__create_event2_fn create_event2;
 #define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
     ZT__GRAPH_FUNCTIONS(X)
 #undef X
@@ -32069,20 +32445,117 @@ static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_
     return result;
 }
 
+/* As the loader's function, but for the order of the parameters. */
+static ze_result_t ZE_APICALL zt__copy_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *source, size_t size, const void *next,
+                                                       uint32_t wait_count, ze_event_handle_t *waits,
+                                                       ze_event_handle_t signal) {
+    zt__copy_with_parameters_params parameters = {&list, &destination, &source,     &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryCopyWithParameters, &parameters, &instance);
+    result = zt__driver_functions.copy(list, destination, source, size, next, wait_count, waits, signal);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__fill_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *pattern, size_t pattern_size, size_t size,
+                                                       const void *next, ze_event_handle_t signal,
+                                                       uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__fill_with_parameters_params parameters = {&list, &destination, &pattern,    &pattern_size, &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryFillWithParameters, &parameters, &instance);
+    result = zt__driver_functions.fill(list, destination, pattern, pattern_size, size, next, signal,
+                                       wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__append_host_function(ze_command_list_handle_t list,
+                                                       void (*function)(void *), void *user, const void *next,
+                                                       ze_event_handle_t signal, uint32_t wait_count,
+                                                       ze_event_handle_t *waits) {
+    zt__host_function_params parameters = {&list, &function, &user, &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendHostFunction, &parameters, &instance);
+    result = zt__driver_functions.host_function(list, function, user, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* Waits for memory are not launches, but signal events. Writes to memory signal none, and are not observed. */
+
+static ze_result_t ZE_APICALL zt__wait_on_memory(ze_command_list_handle_t list, void *desc, void *memory,
+                                                 uint32_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory(list, desc, memory, value, signal);
+}
+
+static ze_result_t ZE_APICALL zt__wait_on_memory64(ze_command_list_handle_t list, void *desc, void *memory,
+                                                   uint64_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory64(list, desc, memory, value, signal);
+}
+
+/* Counter-based events: the older function creates them without time stamps. Those that another process has created are
+   not observed, as those of the loader's function are not. */
+
+static ze_result_t ZE_APICALL zt__create_event(ze_context_handle_t context, ze_device_handle_t device,
+                                               uint64_t *device_address, uint64_t *host_address,
+                                               uint64_t value, const ze_event_desc_t *desc,
+                                               ze_event_handle_t *event) {
+    const zt__event_counter_based_desc *unstamped = NULL;
+    zt__event_counter_based_create_params parameters = {&context, &device, &unstamped, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result =
+        zt__driver_functions.create_event(context, device, device_address, host_address, value, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__create_event2(ze_context_handle_t context, ze_device_handle_t device,
+                                                const zt__event_counter_based_desc *desc,
+                                                ze_event_handle_t *event) {
+    zt__event_counter_based_create_params parameters = {&context, &device, &desc, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result = zt__driver_functions.create_event2(context, device, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
 /* What the following append is not known well enough to be measured. */
 
 static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                   void *variable, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
+    }
+    return result;
 }
 
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
+    }
+    return result;
 }
 
 #define X(name, member, call, declared, passed, type, ...)                                                   \
@@ -32144,6 +32617,15 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+    X("zexCommandListAppendMemoryCopyWithParameters", copy, zt__copy_with_parameters,
+      zt__copy_with_parameters_fn)
+    X("zexCommandListAppendMemoryFillWithParameters", fill, zt__fill_with_parameters,
+      zt__fill_with_parameters_fn)
+    X("zeCommandListAppendHostFunction", host_function, zt__append_host_function, zt__append_host_function_fn)
+    X("zexCommandListAppendWaitOnMemory", wait_on_memory, zt__wait_on_memory, zt__wait_on_memory_fn)
+    X("zexCommandListAppendWaitOnMemory64", wait_on_memory64, zt__wait_on_memory64, zt__wait_on_memory64_fn)
+    X("zexCounterBasedEventCreate", create_event, zt__create_event, zt__create_event_fn)
+    X("zexCounterBasedEventCreate2", create_event2, zt__create_event2, zt__create_event2_fn)
 #undef X
 #define X(function, member, call, declared, passed, type, ...)                                               \
     {                                                                                                        \
@@ -32530,12 +33012,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->lends_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || measures_times_alone);
+    tracer->borrows_events = (!config->no_launches || config->copies) &&
+                             (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->borrows_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -32692,7 +33174,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     if (zt__load(&tracer->is_live)) {
         if (!tracer->automatic ||
             !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
-            zt__end_loans(tracer, NULL, NULL, NULL);
+            zt__return_events(tracer, NULL, NULL, NULL);
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
@@ -32759,7 +33241,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
         zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -33797,10 +34279,10 @@ static int zt__join_kernels(zt_profiler *whole, zt_profiler *from) {
         memset(&whole->kernels->limits, 0, sizeof whole->kernels->limits);
     }
     for (i = 0; i < count && has_memory; i++) {
-        const zt__kernel *kernel = kernels->in_order[i]; /* records neither move nor go, and keys stay */
+        zt__kernel *kernel = kernels->in_order[i]; /* records neither move nor go, and keys stay */
         zt__kernel copy;
         zt__lock(&from->mutex);
-        copy = *kernel;
+        zt__copy_record(kernel, &copy);
         zt__unlock(&from->mutex);
         zt__lock(&whole->mutex);
         has_memory = zt__join_kernel(whole, &copy, kernel + 1);
@@ -35081,11 +35563,6 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
-#define ZT__LISTS_FROM_BEFORE                                                                                \
-    "their lists were created before tracing, and this loader cannot query of which device they are. "       \
-    "Update "                                                                                                \
-    "the loader."
-
 /* When the loader did not call the tracer for a time. */
 #define ZT__LAYER_WAS_OFF                                                                                    \
     "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \
@@ -35202,18 +35679,15 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0, on_unknown_lists = 0;
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
+    uint64_t unseen_executions = 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
-    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    char text[320];
+    uint32_t i;
     if (tracer) {
         zt__lock(&tracer->mutex);
         unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
-        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
-        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -35225,51 +35699,23 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->was_layer_off)) {
         note(document, ZT__LAYER_WAS_OFF);
     }
-    if (counts.captured > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
-            "one, and counted as one launch.",
-            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
-            counts.captured == 1 ? "was" : "were");
-    }
-    if (others > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
-                     "into graphs%s.",
-                     (unsigned long long)others, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (on_unknown_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
-                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+        if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
-    }
-    if (counts.by_pointer > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
-            "custom operations and, where the loader wraps handles, all.",
-            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
-            counts.by_pointer == 1 ? "was" : "were");
     }
     if (has_unseen_pointers) {
         zt__add_note(document, note,
                      "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
                      "through them are not seen: shares are of the others.");
     }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches were measured between barriers, so they did not overlap with "
-            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
-            "because these were created before it was started.",
-            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_SERIALISED_COUNT; i++) {
+        if (zt__describe_serialised(&counts, (zt_serialised)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
 #else
     (void)document, (void)note;
@@ -38108,10 +38554,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
-        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer - launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            zt__write_counter_sample(writer, &unmeasured, "cause", launches.unmeasured[i].name,
+                                     launches.unmeasured[i].count);
+        }
     }
 #endif
 
@@ -45580,17 +46026,22 @@ static int zt__write_idle_rank(void) {
 }
 
 static void zt__print_why_no_device(zt__tracer *tracer) {
-    uint64_t launches, executions;
+    zt_trace_counts counts;
+    uint64_t executions;
+    char text[320];
+    uint32_t i;
     zt__lock(&tracer->mutex);
-    launches = tracer->counts.launches;
+    counts = tracer->counts;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
     if (zt__load(&tracer->was_layer_off)) {
         zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
-    } else if (launches) {
-        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
-                          " So there is no report.",
-                          (unsigned long long)launches);
+    } else if (counts.launches) {
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+                zt__print_message("zt_auto: %s So there is no report.", text);
+            }
+        }
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);
@@ -49363,8 +49814,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        NAME                                as FACTS OF THE RUN lists them
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
-                                           or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, as in
+                                           zt_trace_counts.unmeasured
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -49529,20 +49980,20 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere, and reports note them:
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted by cause
+       in zt_trace_counts.unmeasured, and reports have a sentence for each cause that there was (zt_unmeasured).
+       What is behind some of them:
 
-       - captured into a graph (zt_trace_counts.captured); see below
-       - waiting for events while another list is captured, because they may join its capture
-       - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events
-       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
-         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
-         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
-         calls
-       - on mutable lists, once the application has queried the identifier of a command, because nothing may
-         be appended before this command
+       CAPTURED        Into a graph; see below
+       MAY_JOIN        A list that waits for events while another list is captured may join the capture
+       CLONEABLE       Clones would write to the same queries and events
+       CHANGEABLE      Of a mutable list, once the application has queried the identifier of a command: nothing
+                       may be appended before this command
+       VARIABLE,       Through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of
+       OPERATION       functions whose commands are not known. By other such pointers, kernels, graphs, copies
+                       and fills are measured as by the loader's functions; signals of events and
+                       counter-based events are seen; waits for memory and writes to it are not measured
+       DRIVER_HANDLE   If the loader wraps handles, all through such pointers
 
        An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
        zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
@@ -49579,33 +50030,34 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        list in order, and an event whose time stamps the application cannot read
                             The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
                             and signals the application's event
-       an event that can be lent
-                            The launch signals the application's event, which is lent to it: its time stamps
+       an event that can be borrowed
+                            The launch signals the application's event, which is borrowed: its time stamps
                             are read when it has signalled, before the host resets or destroys it. On a list in
                             order, a signal of the library's event follows, else nothing
        all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
+       To borrow events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be borrowed if
 
        - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions or mapped time stamps, or was created before zt_trace_start
        - it is signalled, or another command may signal it
 
-       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
-       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       A borrowed event belongs to one launch at a time; on a recorded list, until that is reset. The sample is
+       lost (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
-       signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Metric queries that signal the event meanwhile
+       are not seen.
 
-       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing. zt_trace_counts.serialised counts
+       them, serialised_by by cause (zt_serialised), and reports have a sentence for each cause.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured likewise (zt_trace_config.copies). A wait for events is
-       measured by time stamps before and after it on a list in order. On other lists it is counted as
-       elsewhere, as is a barrier that could only be measured between others.
+       measured by time stamps before and after it on a list in order. On other lists it is not measured
+       (ZT_UNMEASURED_OUT_OF_ORDER), nor is a barrier that could only be measured between others.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -49890,7 +50342,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      their device (without zeCommandListGetContextHandle) need lists that are
                                      created in the look: launches on others are counted
        lists that were recorded      are not measured until they are recorded again: executions are counted
-       events                        are not lent: see TRACED LAUNCHES
+       events                        are not borrowed: see TRACED LAUNCHES
        graphs                        are named by their numbers
        pointers to functions of the  are not seen, unless an earlier look has returned them
        driver
@@ -50085,7 +50537,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the events of a tracer     events of the application, who has lent them, and    no      no
+       of the events of a tracer     events of the application, which are borrowed, and   no      no
                                      which of them a thread asks the driver about
        of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
@@ -50232,4 +50684,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6b49341634352f0c */
+/* Joined from src/ by src/join.py: 2ac106c20a22dc7c */

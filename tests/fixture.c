@@ -1186,6 +1186,56 @@ static void check_causes(const zt_profiler *profiler, zt_counts counts) {
     assert_int_equal(dropped, counts.dropped);
 }
 
+static void check_launches(zt_trace_counts counts) {
+    uint64_t unmeasured = 0, serialised = 0;
+    for (int i = 0; i < ZT_UNMEASURED_COUNT; i++)
+        unmeasured += counts.unmeasured[i].count;
+    for (int i = 0; i < ZT_SERIALISED_COUNT; i++)
+        serialised += counts.serialised_by[i].count;
+    assert_int_equal(unmeasured, counts.elsewhere);
+    assert_int_equal(serialised, counts.serialised);
+    assert_int_equal(counts.launches, counts.measured + counts.filtered + counts.elsewhere);
+}
+
+/* Tables break lines between words. */
+static int notes_in(const zt_profiler *profiler, zt_format format, const char *sentence) {
+    char *report = strdup(written_report(profiler, format));
+    int found;
+    assert_non_null(report);
+    for (char *at = report; format == ZT_FORMAT_TABLE && *at; at++)
+        *at = *at == '\n' ? ' ' : *at;
+    found = occurrences(report, sentence);
+    free(report);
+    return found;
+}
+
+static void expect_in_reports(const zt_profiler *profiler, uint64_t count, const char *why) {
+    static const zt_format formats[] = {ZT_FORMAT_TABLE, ZT_FORMAT_JSON, ZT_FORMAT_HTML, ZT_FORMAT_CSV};
+    char sentence[192];
+    snprintf(sentence, sizeof sentence, "%u of %u launches %s", (unsigned)count,
+             (unsigned)zt_get_info(profiler).launches.launches, why);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        assert_int_equal(notes_in(profiler, formats[i], sentence), count > 0);
+}
+
+void expect_unmeasured(const zt_profiler *profiler, zt_unmeasured cause, uint64_t count, const char *why) {
+    zt_cause_count counted_as = zt_get_info(profiler).launches.unmeasured[cause];
+    char sample[128];
+    assert_int_equal(counted_as.count, count);
+    expect_in_reports(profiler, count, why);
+    snprintf(sample, sizeof sample, "unmeasured_launches_total{cause=\"%s\"} %u", counted_as.name,
+             (unsigned)count);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS), sample);
+}
+
+void expect_serialised(const zt_profiler *profiler, zt_serialised cause, uint64_t count, const char *why) {
+    char sentence[160];
+    assert_int_equal(zt_get_info(profiler).launches.serialised_by[cause].count, count);
+    snprintf(sentence, sizeof sentence,
+             "were measured between barriers, and overlapped with nothing, because %s", why);
+    expect_in_reports(profiler, count, sentence);
+}
+
 static void check_regions(const zt_profiler *profiler, zt_counts counts) {
     uint64_t collected = 0, lost = 0;
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
@@ -1204,6 +1254,7 @@ void check_identity(const zt_profiler *profiler) {
     zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.begun, counts.collected + counts.lost + counts.dropped + counts.in_flight);
     check_causes(profiler, counts);
+    check_launches(zt_get_info(profiler).launches);
     check_regions(profiler, counts);
 }
 

@@ -411,6 +411,10 @@ int keep_text(const void *bytes, size_t size, void *text);
 /* Until the next call. */
 const char *written_report(const zt_profiler *profiler, zt_format format);
 
+/* So many launches were not measured by a cause, or between barriers, and all reports note it with the beginning of why. */
+void expect_unmeasured(const zt_profiler *profiler, zt_unmeasured cause, uint64_t count, const char *why);
+void expect_serialised(const zt_profiler *profiler, zt_serialised cause, uint64_t count, const char *why);
+
 /* ==== output that nobody asked for ======================================================================== */
 
 void capture_output(void);    /* from here on, standard output and error go to a file, */

@@ -1254,6 +1254,9 @@ static void test_contexts_that_cannot_be_measured(void **state) {
                        .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("refused.csv"), "\"saxpy\",\"GPU time\""), ",sum,3,");
+    assert_contains(text_of("refused.csv"),
+                    "6 of 9 launches could not be measured, because zt_auto could not open a "
+                    "profiler for their context and device.");
     assert_contains(text_of("errors"),
                     "zetools: zt_auto did not measure 2 of the contexts and devices. The first: ");
     assert_contains(text_of("errors"), "zeEventPoolCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");

@@ -116,9 +116,8 @@ static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint
     zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.measured, measured);
     assert_int_equal(counts.filtered, filtered);
-    assert_int_equal(counts.captured, captured);
+    assert_int_equal(counts.unmeasured[ZT_UNMEASURED_CAPTURED].count, captured);
     assert_int_equal(counts.elsewhere, captured);
-    assert_int_equal(counts.by_pointer, 0);
     assert_int_equal(counts.launches, measured + filtered + captured);
 }
 
@@ -266,6 +265,7 @@ static void measure_on(world *w, route way, const char *groups, uint32_t flags, 
     before = now_ns() - before;
     collect_all(profiler);
     expect_launches(profiler, 1, 0, 3);
+    expect_serialised(profiler, ZT_SERIALISED_GRAPH, !*groups && !flags, "they are graphs");
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     zt_region_info info = region_info(profiler, "graph 1 (meet x2, saxpy)");
     assert_int_equal(info.count, 1);
@@ -510,6 +510,7 @@ static void refuse_calls(world *w, route way) {
 
 /* Without memory for what is known of a graph, it runs all the same. */
 static void lack_memory(world *w, route way) {
+    uint64_t unnamed = 0;
     for (int room = 0; room < 8; room++) {
         zt_config config = config_of(w);
         config.groups = "";
@@ -528,9 +529,15 @@ static void lack_memory(world *w, route way) {
         zt_trace_counts counts = zt_get_info(profiler).launches;
         assert_int_equal(counts.launches, 3);
         assert_int_equal(counts.measured + counts.elsewhere, 3);
+        uint64_t count = counts.unmeasured[ZT_UNMEASURED_NO_MEMORY].count;
+        unnamed += count;
+        if (count)
+            expect_unmeasured(profiler, ZT_UNMEASURED_NO_MEMORY, count,
+                              "could not be measured, because there was no memory");
         check_identity(profiler);
         close_profiler(w, profiler);
     }
+    assert_true(unnamed > 0);
     check_work(w);
 }
 
@@ -562,7 +569,8 @@ static void join_a_capture(world *w, route way) {
     zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.measured, 3);
     assert_int_equal(counts.elsewhere, 4);
-    assert_int_equal(counts.captured, can_tell ? 4 : 2);
+    assert_int_equal(counts.unmeasured[ZT_UNMEASURED_CAPTURED].count, can_tell ? 4 : 2);
+    assert_int_equal(counts.unmeasured[ZT_UNMEASURED_CAPTURE_UNKNOWN].count, can_tell ? 0 : 2);
     assert_int_equal(samples_of(profiler, can_tell ? "graph 1 (saxpy x4)" : "graph 1 (saxpy x2)"), 2);
     assert_int_equal(launches_of(profiler, "saxpy"), 5);
     assert_counts(profiler, counted(3, 3, 0, 0, 0));

@@ -657,6 +657,23 @@ static void test_shapes_are_kept_by_number(void **state) {
     unload(&saxpy);
 }
 
+/* More launches than are counted between two locks of the mutex. */
+static void test_many_launches_of_a_shape(void **state) {
+    enum { LAUNCHES = 150 };
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    loaded saxpy = load_saxpy(w, 0);
+    for (uint32_t i = 1; i <= LAUNCHES; i++) {
+        launch_groups(w, saxpy.kernel, 1, 2);
+        if (i % 50 == 0) {
+            assert_int_equal(kernel_info(profiler, 0).launches, i);
+            assert_int_equal(kernel_info(profiler, 0).shapes[0].launches, i);
+        }
+    }
+    finish_immediate(w, w->immediate);
+    unload(&saxpy);
+}
+
 static void test_shapes_that_are_in_order(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -1294,6 +1311,7 @@ int main(void) {
         TEST(test_handles_come_back),
         TEST(test_a_kernel_that_was_not_destroyed),
         TEST(test_shapes_are_kept_by_number),
+        TEST(test_many_launches_of_a_shape),
         TEST(test_shapes_that_are_in_order),
         TEST(test_every_kind_of_launch),
         TEST(test_what_counts),

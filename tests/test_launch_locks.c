@@ -16,7 +16,7 @@ static int counted_lock(pthread_mutex_t *mutex) {
 
 #include <stdlib.h>
 
-enum { LAUNCHES = 10, MOST = 5, MOST_WITH_EVENT = 6 };
+enum { LAUNCHES = 10, MOST = 4, MOST_WITH_EVENT = 5 };
 
 static void expect_few_locks(world *w, zt_profiler *profiler, uint32_t flags, int has_events) {
     ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE,

@@ -119,9 +119,9 @@ static void write_expected(const zt_profiler *profiler, const world *w, const ch
                 (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
     zt_trace_counts launches = zt_get_info(profiler).launches;
     if (launches.launches > 0)
-        fprintf(file, "launches\tlist\t%llu\nlaunches\tgraph\t%llu\nlaunches\tpointer\t%llu\n",
-                (unsigned long long)(launches.elsewhere - launches.by_pointer - launches.captured),
-                (unsigned long long)launches.captured, (unsigned long long)launches.by_pointer);
+        for (int i = 0; i < ZT_UNMEASURED_COUNT; i++)
+            fprintf(file, "launches\t%s\t%llu\n", launches.unmeasured[i].name,
+                    (unsigned long long)launches.unmeasured[i].count);
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         put_region(profiler, i, file);
     for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++) {

@@ -217,7 +217,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Samples that were lost or dropped by one cause. */
+/* Samples that were lost or dropped, or launches, by one cause. */
 struct zt_cause_count {
     const char *name; /* "report error", "no probe", ... */
     uint64_t count;
@@ -225,23 +225,56 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
+/* Why launches are not measured. Reports have a sentence for each cause that there was. */
+typedef enum zt_unmeasured {
+    ZT_UNMEASURED_NULL,         /* the list or the kernel is NULL: the driver refuses it */
+    ZT_UNMEASURED_OTHER_DEVICE, /* the list is of another context or device than the profiler */
+    ZT_UNMEASURED_NOT_OPENED,   /* zt_auto could not open a profiler for the context and device */
+    ZT_UNMEASURED_EARLY_LIST,   /* the list is from before tracing, and the loader cannot query its device */
+    ZT_UNMEASURED_COPY_ENGINE,  /* with metrics, on a copy engine, which cannot measure them */
+    ZT_UNMEASURED_CLONEABLE,    /* the list can be cloned */
+    ZT_UNMEASURED_CHANGEABLE,   /* the application has queried the identifier of a command of the list */
+    ZT_UNMEASURED_CAPTURED,     /* it went into a graph. Each execution of a graph is measured as one */
+    ZT_UNMEASURED_CAPTURE_UNKNOWN, /* while lists are captured, and the loader cannot query which */
+    ZT_UNMEASURED_MAY_JOIN,        /* it waits for events while another list is captured */
+    ZT_UNMEASURED_OUT_OF_ORDER,    /* a barrier or a wait, on a list that is not in order */
+    ZT_UNMEASURED_NO_MEMORY,       /* no memory for its name */
+    ZT_UNMEASURED_VARIABLE,        /* by zexCommandListAppendVariableLaunchKernel */
+    ZT_UNMEASURED_OPERATION,       /* by zexCommandListAppendCustomOperation */
+    ZT_UNMEASURED_DRIVER_HANDLE,   /* through a pointer of zeDriverGetExtensionFunctionAddress, if the loader
+                                     wraps handles */
+    ZT_UNMEASURED_COUNT
+} zt_unmeasured;
+
+/* Why launches are measured between commands of the library, so that they overlap with nothing; likewise. See
+   TRACED LAUNCHES. */
+typedef enum zt_serialised {
+    ZT_SERIALISED_IN_USE,        /* its event is signalled, or another command may signal it */
+    ZT_SERIALISED_METRICS,       /* it is measured with metrics, between queries */
+    ZT_SERIALISED_GRAPH,         /* it is a graph */
+    ZT_SERIALISED_UNKNOWN_LIST,  /* whether the list is immediate is not known */
+    ZT_SERIALISED_UNSEEN_EVENT,  /* the creation of its event was not seen */
+    ZT_SERIALISED_COUNTER_BASED, /* its event is counter-based */
+    ZT_SERIALISED_INVISIBLE,     /* the host cannot see its event */
+    ZT_SERIALISED_SHARED,        /* the pool of its event can be shared between processes */
+    ZT_SERIALISED_MAPPED,        /* the pool has mapped time stamps */
+    ZT_SERIALISED_EXTENDED,      /* the pool has extensions */
+    ZT_SERIALISED_NO_STAMPS,     /* the driver refuses time stamps for the pool */
+    ZT_SERIALISED_COUNT
+} zt_serialised;
+
 /* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
    launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;  /* a region was begun */
-    uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
-                            copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed; by_pointer; and captured */
-    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
-                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
-    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                            returned while tracing; see TRACED LISTS */
+    uint64_t measured;                              /* a region was begun */
+    uint64_t filtered;                              /* left out by the configuration */
+    uint64_t elsewhere;                             /* not measured: the sum of `unmeasured` */
+    zt_cause_count unmeasured[ZT_UNMEASURED_COUNT]; /* by zt_unmeasured: why */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
+                             barriers, so that they overlap with nothing: the sum of `serialised_by` */
+    zt_cause_count serialised_by[ZT_SERIALISED_COUNT]; /* by zt_serialised: why */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
                              `limit`, so that their samples have times and no metrics */
 };

@@ -35,7 +35,7 @@ typedef struct zt_sample zt_sample;       /* one collected sample */
 /* results */
 typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
 typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
-typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_cause_count zt_cause_count;         /* samples or launches, by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */

@@ -43,8 +43,9 @@ typedef struct zt__kernel {
     zt__kernel_facts facts;
     const char *name;
     uint64_t launches, other_launches;
-    uint32_t shape_count;
+    uint32_t shape_count;                     /* only grows. Atomic */
     zt_kernel_shape shapes[ZT_KERNEL_SHAPES]; /* in the order of their first launch */
+    uint32_t recent[ZT_KERNEL_SHAPES]; /* launches of each shape that are not in the counts yet. Atomic */
 } zt__kernel;
 
 /* What a device has for work-groups. 0: not known. */

@@ -92,29 +92,61 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     return found;
 }
 
-ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+/* Returns the index of a shape among the first `count`, or `count`. */
+static uint32_t zt__find_shape(const zt__kernel *kernel, uint32_t count, const zt_kernel_shape *shape) {
     uint32_t i = 0;
-    zt__lock(&profiler->mutex);
-    if (!kernel) {
-        profiler->unknown_launches++;
-        zt__unlock(&profiler->mutex);
-        return;
-    }
-    while (i < kernel->shape_count &&
+    while (i < count &&
            (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
             memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
         i++;
     }
-    kernel->launches++;
-    if (i == ZT_KERNEL_SHAPES) {
-        kernel->other_launches++;
+    return i;
+}
+
+/* Adds recent launches to the counts of a kernel, before these are read. The mutex is held. */
+static void zt__add_recent_launches(zt__kernel *kernel) {
+    uint32_t i, recent;
+    for (i = 0; i < kernel->shape_count; i++) {
+        recent = zt__load(&kernel->recent[i]);
+        zt__add(&kernel->recent[i], 0 - recent);
+        kernel->shapes[i].launches += recent;
+        kernel->launches += recent;
+    }
+}
+
+ZT__PRIVATE void zt__copy_record(zt__kernel *kernel, zt__kernel *copy) {
+    zt__add_recent_launches(kernel);
+    memset(copy, 0, sizeof *copy);
+    memcpy(copy, kernel, offsetof(zt__kernel, recent)); /* which other threads change meanwhile */
+}
+
+/* A launch of a known shape is counted without the mutex, so that a traced launch locks fewer. Not all machines add 64
+   bits atomically, so 32 bits are added, which go into the counts before they overflow. */
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    enum { MOST_RECENT = 64 };
+    uint32_t count = kernel ? zt__load(&kernel->shape_count) : 0;
+    uint32_t i = kernel ? zt__find_shape(kernel, count, shape) : 0;
+    if (i < count && zt__add(&kernel->recent[i], 1) < MOST_RECENT) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+    } else if (i < count) {
+        zt__add_recent_launches(kernel);
     } else {
-        if (i == kernel->shape_count) {
-            kernel->shapes[i] = *shape;
-            kernel->shapes[i].launches = 0;
-            kernel->shape_count++;
+        i = zt__find_shape(kernel, kernel->shape_count, shape);
+        if (i == ZT_KERNEL_SHAPES) {
+            kernel->launches++;
+            kernel->other_launches++;
+        } else {
+            if (i == kernel->shape_count) {
+                kernel->shapes[i] = *shape;
+                kernel->shapes[i].launches = 0;
+                zt__store(&kernel->shape_count, i + 1);
+            }
+            zt__add(&kernel->recent[i], 1);
         }
-        kernel->shapes[i].launches++;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -137,7 +169,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *region;
     const zt__kernels *kernels;
-    const zt__kernel *found;
+    zt__kernel *found;
     uint32_t i, j;
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
@@ -156,6 +188,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     kernels = locked->kernels;
     found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
     if (found) {
+        zt__add_recent_launches(found);
         info->name = found->name;
         info->module = found->facts.module;
         info->launches = found->launches;

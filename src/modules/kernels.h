@@ -19,7 +19,10 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
                                                const zt__kernel_facts *described);
 
 /* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
-   record. */
+   record. No mutex is held. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
+
+/* Copies the record of a kernel, with all launches in its counts. The mutex of its profiler is held. */
+ZT__PRIVATE void zt__copy_record(zt__kernel *kernel, zt__kernel *copy);
 
 #endif

@@ -27,6 +27,7 @@
 #include "tracer/sampling.h"
 #include "tracer/starting.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -149,17 +150,22 @@ static int zt__write_idle_rank(void) {
 }
 
 static void zt__print_why_no_device(zt__tracer *tracer) {
-    uint64_t launches, executions;
+    zt_trace_counts counts;
+    uint64_t executions;
+    char text[320];
+    uint32_t i;
     zt__lock(&tracer->mutex);
-    launches = tracer->counts.launches;
+    counts = tracer->counts;
     executions = tracer->unseen_executions;
     zt__unlock(&tracer->mutex);
     if (zt__load(&tracer->was_layer_off)) {
         zt__print_message("zt_auto: " ZT__LAYER_WAS_OFF " So there is no report.");
-    } else if (launches) {
-        zt__print_message("zt_auto: %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE
-                          " So there is no report.",
-                          (unsigned long long)launches);
+    } else if (counts.launches) {
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+                zt__print_message("zt_auto: %s So there is no report.", text);
+            }
+        }
     } else if (executions) {
         zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
                           (unsigned long long)executions);

@@ -221,9 +221,9 @@ struct zt__probe {
 
     /* of few */
     zt__path *placed; /* its path in recording->next_phase; NULL without memory */
-    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
+    int source_state; /* this and the next two are the way's: what it has of an event that it has borrowed */
     void *source;
-    ze_event_handle_t lent;
+    ze_event_handle_t borrowed;
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
@@ -565,8 +565,8 @@ struct zt_profiler {
     void (*check_tracing)(zt_profiler *profiler); /* by zt_collect and for reports. Atomic. No mutex held */
     int (*stop_tracing)(zt_profiler *profiler);   /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
-    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
-    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
+    /* What is on a list never runs again: returns the events that were borrowed for it. No mutex held */
+    void (*return_events)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */

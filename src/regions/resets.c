@@ -26,9 +26,10 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_ending_list(profiler, handle, by);
-    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+    if (list &&
+        profiler->return_events) { /* first, because others use the probes once the recording is closed */
         zt__unlock(&profiler->mutex);
-        profiler->end_loans(profiler, handle);
+        profiler->return_events(profiler, handle);
         zt__lock(&profiler->mutex);
         list = zt__find_ending_list(profiler, handle, by);
     }

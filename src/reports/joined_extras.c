@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/platform.h"
 #include "modules/kernel_facts.h"
+#include "modules/kernels.h"
 #include "regions/profiler.h"
 #include "regions/reporting.h"
 #include "reports/joining_parts.h"
@@ -146,10 +147,10 @@ static int zt__join_kernels(zt_profiler *whole, zt_profiler *from) {
         memset(&whole->kernels->limits, 0, sizeof whole->kernels->limits);
     }
     for (i = 0; i < count && has_memory; i++) {
-        const zt__kernel *kernel = kernels->in_order[i]; /* records neither move nor go, and keys stay */
+        zt__kernel *kernel = kernels->in_order[i]; /* records neither move nor go, and keys stay */
         zt__kernel copy;
         zt__lock(&from->mutex);
-        copy = *kernel;
+        zt__copy_record(kernel, &copy);
         zt__unlock(&from->mutex);
         zt__lock(&whole->mutex);
         has_memory = zt__join_kernel(whole, &copy, kernel + 1);

@@ -26,6 +26,7 @@
 #include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
                                                   const char *format, ...) {
@@ -124,18 +125,15 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    uint64_t unseen_executions = 0, on_unknown_lists = 0;
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
+    uint64_t unseen_executions = 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
-    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    char text[320];
+    uint32_t i;
     if (tracer) {
         zt__lock(&tracer->mutex);
         unseen_executions = tracer->automatic ? tracer->unseen_executions : 0;
-        on_unknown_lists = tracer->on_unknown_lists;
         zt__unlock(&tracer->mutex);
-        others -= on_unknown_lists < others ? on_unknown_lists : others; /* there may be more by now */
     }
     if (start_result != 0) {
         zt__add_note(
@@ -147,51 +145,23 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->was_layer_off)) {
         note(document, ZT__LAYER_WAS_OFF);
     }
-    if (counts.captured > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
-            "one, and counted as one launch.",
-            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
-            counts.captured == 1 ? "was" : "were");
-    }
-    if (others > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
-                     "into graphs%s.",
-                     (unsigned long long)others, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (on_unknown_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured, because " ZT__LISTS_FROM_BEFORE,
-                     (unsigned long long)on_unknown_lists, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+        if (zt__describe_unmeasured(&counts, (zt_unmeasured)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
     if (unseen_executions > 0) {
         zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
-    }
-    if (counts.by_pointer > 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
-            "custom operations and, where the loader wraps handles, all.",
-            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
-            counts.by_pointer == 1 ? "was" : "were");
     }
     if (has_unseen_pointers) {
         zt__add_note(document, note,
                      "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
                      "through them are not seen: shares are of the others.");
     }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(
-            document, note,
-            "%llu of %llu launches were measured between barriers, so they did not overlap with "
-            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
-            "because these were created before it was started.",
-            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    for (i = 0; i < ZT_SERIALISED_COUNT; i++) {
+        if (zt__describe_serialised(&counts, (zt_serialised)i, text, sizeof text)) {
+            note(document, text);
+        }
     }
 #else
     (void)document, (void)note;

@@ -14,11 +14,6 @@ typedef void (*zt__note_fn)(zt__document *document, const char *text);
     "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
     "seen."
 
-#define ZT__LISTS_FROM_BEFORE                                                                                \
-    "their lists were created before tracing, and this loader cannot query of which device they are. "       \
-    "Update "                                                                                                \
-    "the loader."
-
 /* When the loader did not call the tracer for a time. */
 #define ZT__LAYER_WAS_OFF                                                                                    \
     "The loader's tracing layer was switched off while tracing, so launches are missing: the first call of " \

@@ -630,10 +630,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
-        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer - launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
-        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+        for (i = 0; i < ZT_UNMEASURED_COUNT; i++) {
+            zt__write_counter_sample(writer, &unmeasured, "cause", launches.unmeasured[i].name,
+                                     launches.unmeasured[i].count);
+        }
     }
 #endif
 

@@ -119,6 +119,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_RESET;
     case ZT__CALL_DriverGetExtensionFunctionAddress:
         return ZT__KIND_GET_EXTENSION;
+    case ZT__CALL_CommandListAppendHostFunction:
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -145,29 +146,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__copy_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pdstptr;
-    const void **psrcptr;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__copy_with_parameters_params;
-
-typedef struct zt__fill_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    void **pptr;
-    const void **ppattern;
-    size_t *ppattern_size;
-    size_t *psize;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__fill_with_parameters_params;
 
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     switch (call) {
@@ -201,6 +179,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
         ZT__COPIES(X)
         X(CommandListAppendGraphExt, zt__append_graph_params)
+        X(CommandListAppendHostFunction, zt__host_function_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)

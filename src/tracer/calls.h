@@ -155,7 +155,7 @@ enum {
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
     X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
-    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_COMMANDS)
 
 /* clang-format on */
 
@@ -199,6 +199,39 @@ typedef struct zt__launch_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__launch_with_parameters_params;
+
+typedef struct zt__copy_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pdstptr;
+    const void **psrcptr;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__copy_with_parameters_params;
+
+typedef struct zt__fill_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    void **pptr;
+    const void **ppattern;
+    size_t *ppattern_size;
+    size_t *psize;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__fill_with_parameters_params;
+
+typedef struct zt__host_function_params {
+    ze_command_list_handle_t *phCommandList;
+    void *pHostFunction;
+    void **ppUserData;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__host_function_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {

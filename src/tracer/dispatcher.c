@@ -21,6 +21,7 @@
 #include "tracer/seen_lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -119,7 +120,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
+    frame->is_borrowed = frame->is_submission = 0;
+    frame->unmeasured = ZT_UNMEASURED_COUNT;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
@@ -182,13 +184,11 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
 }
 
 /* Counts a launch that is not measured, and gives the frame back. */
-static void zt__end_unmeasured(zt__frame *frame) {
+static void zt__end_unmeasured(zt__frame *frame, zt_unmeasured cause) {
     zt__tracer *tracer = frame->tracer;
     zt__lock(&tracer->mutex);
     if (tracer->measured[frame->call] && !tracer->is_stopping) {
-        tracer->counts.launches++;
-        tracer->counts.elsewhere++;
-        tracer->counts.by_pointer++;
+        zt__count_unmeasured(tracer, cause);
     }
     zt__unlock(&tracer->mutex);
     zt__store(&frame->state, ZT__FRAME_UNUSED);
@@ -224,15 +224,31 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
     if (is_known || zt__has_plain_handles(frame->tracer)) {
         zt__before_call(frame, instance);
     } else {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, ZT_UNMEASURED_DRIVER_HANDLE);
     }
 }
 
-ZT__PRIVATE void zt__count_by_pointer(void) {
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal) {
+    zt__call call = ZT__CALL_CommandListAppendSignalEvent;
+    zt__frame *frame = signal && zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    zt__tracer *tracer;
+    int is_once;
+    if (!frame) {
+        return;
+    }
+    tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, list));
+    zt__unlock(&tracer->mutex);
+    zt__note_signal(tracer, signal, is_once);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause) {
     zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
     zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
     if (frame) {
-        zt__end_unmeasured(frame);
+        zt__end_unmeasured(frame, cause);
     }
 }
 

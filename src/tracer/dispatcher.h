@@ -67,8 +67,12 @@ ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **in
 
 ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
 
-/* Counts a launch through a pointer that cannot be measured. */
-ZT__PRIVATE void zt__count_by_pointer(void);
+/* Notes that a command, which is about to be appended through a pointer and not measured, signals an event. The event may
+   be NULL. */
+ZT__PRIVATE void zt__note_signal_by_pointer(ze_command_list_handle_t list, ze_event_handle_t signal);
+
+/* Counts a launch that was appended through a pointer and is not measured. */
+ZT__PRIVATE void zt__count_by_pointer(zt_unmeasured cause);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */

@@ -16,23 +16,14 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
+/* An event of the application that is BORROWED measures the launch that signals it. zt__change_event has the table by
+   which events change. What the stamps of a BORROWED event become before it changes:
 
-     what happens          IDLE     LENT                                            USED           SHARED
-     a launch that it      LENT     -                                               -              -
-     measures
-     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
-     read it                        until that is reset
-     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
-                                    is lost
-     another signal, on a  SHARED   likewise                                        SHARED         SHARED
-     recorded list
-     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
-                                    saved; else LENT, or with a marker SHARED       has signalled,
-                                    and lost. On a recorded list LENT               else SHARED
-     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is over      -        USED, or IDLE if the launch has not run         -              -
-     destroyed             forgotten, in each state; LENT: as for another signal
+     another signal, a reset in a list, destruction, the end of its list
+                      saved if the launch has ended; else the sample is lost
+     a reset by the host
+                      saved if the launch has ended; else nothing changes, or, with a marker, the sample is lost. On a
+                      recorded list, the event stays BORROWED
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
    the host has reset it.
@@ -40,8 +31,8 @@
    The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
    waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
 
-/* What a probe has of the event that it was lent (`source_state`). */
-enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+/* What a probe has of the event that it has borrowed (`source_state`). */
+enum { ZT__SOURCE_NONE, ZT__SOURCE_BORROWED, ZT__SOURCE_SAVED, ZT__SOURCE_LOST };
 
 /* ---- records: with the mutex of events held --------------------------------------------------------------- */
 
@@ -66,14 +57,50 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
     return handle;
 }
 
-/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
-static void zt__set_event_state(zt__known_event *event, zt__event_state to, int has_signalled) {
-    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
-        event->probe->source_state = ZT__LOAN_LOST;
+/* What happens to an event. */
+typedef enum zt__event_change {
+    ZT__IS_CREATED,
+    ZT__IS_BORROWED,        /* by a launch that is about to be appended */
+    ZT__IS_REFUSED,         /* this launch */
+    ZT__IS_READ,            /* the time stamps of a launch that is not on a recorded list */
+    ZT__IS_SIGNALLED,       /* by another command, once */
+    ZT__IS_SIGNALLED_OFTEN, /* by a command that may be executed again; or a list resets it */
+    ZT__IS_RESET,           /* by the host, after it has signalled */
+    ZT__IS_RESET_EARLY,     /* by the host, before that */
+    ZT__IS_OVER,            /* the list of its launch, after that has ended */
+    ZT__IS_OVER_EARLY,      /* the same, but the launch has not run */
+    ZT__IS_OUT_OF_SIGHT, /* nobody has seen its creation, or a thread has used it for too long; or it is destroyed */
+    ZT__EVENT_CHANGES
+} zt__event_change;
+
+/* Changes the state of an event, for which nothing else does. If it is not BORROWED any more and the stamps are not
+   saved, the sample is lost. */
+static void zt__change_event(zt__known_event *event, zt__event_change change) {
+    /* clang-format off */
+    static const uint8_t table[ZT__EVENT_CHANGES][ZT__EVENT_STATES] = {
+        /* if it was                  IDLE                BORROWED            USED              SHARED */
+        /* created */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_IDLE},
+        /* borrowed */               {ZT__EVENT_BORROWED, ZT__EVENT_BORROWED, ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* refused */                {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* read */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* signalled */              {ZT__EVENT_USED,     ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* signalled often */        {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* reset */                  {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_IDLE,   ZT__EVENT_SHARED},
+        /* reset early */            {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+        /* over */                   {ZT__EVENT_IDLE,     ZT__EVENT_USED,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* over early */             {ZT__EVENT_IDLE,     ZT__EVENT_IDLE,     ZT__EVENT_USED,   ZT__EVENT_SHARED},
+        /* out of sight */           {ZT__EVENT_SHARED,   ZT__EVENT_SHARED,   ZT__EVENT_SHARED, ZT__EVENT_SHARED},
+    };
+    /* clang-format on */
+    zt__event_state to = (zt__event_state)table[change][event->state];
+    if (event->state == ZT__EVENT_BORROWED && to != ZT__EVENT_BORROWED) {
+        if (event->probe->source_state == ZT__SOURCE_BORROWED) {
+            event->probe->source_state = ZT__SOURCE_LOST;
+        }
+        event->probe = NULL;
     }
-    event->probe = NULL;
     event->state = to;
-    event->has_signalled = has_signalled;
+    event->has_signalled = change == ZT__IS_READ || change == ZT__IS_OVER;
 }
 
 /* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
@@ -93,7 +120,7 @@ static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_
         event = zt__find_event(tracer, handle);
     }
     if (event && event->is_in_use) {
-        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        zt__change_event(event, ZT__IS_OUT_OF_SIGHT);
         return NULL;
     }
     if (event) {
@@ -126,7 +153,7 @@ static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profil
     return result;
 }
 
-/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+/* Saves the time stamps of an event that is BORROWED, before it changes. The event is in use by this thread. Returns
    whether the launch has ended. */
 static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
     zt__probe *probe = event->probe;
@@ -139,30 +166,29 @@ static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
         if (event->probe == probe) { /* else another thread has waited for too long */
             probe->stamps[0] = times.begin_ticks;
             probe->stamps[1] = times.end_ticks;
-            probe->source_state = ZT__LOAN_SAVED;
+            probe->source_state = ZT__SOURCE_SAVED;
         }
     }
     return has_ended;
 }
 
-/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
-   thread. */
-static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__event_state to) {
-    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
-                    zt__save_stamps(tracer, event);
-    zt__set_event_state(event, to, has_ended);
+/* Saves the stamps of an event, if it is BORROWED and its launch has ended, and returns whether it has. The event changes
+   next. It is in use by this thread. */
+static int zt__return_event(zt__tracer *tracer, zt__known_event *event) {
+    return event->state == ZT__EVENT_BORROWED && event->probe->source_state == ZT__SOURCE_BORROWED &&
+           zt__save_stamps(tracer, event);
 }
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
 
 /* Returns whether a probe has an event, or NULL. The mutex of events is held. */
 static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
-    return event && probe->source_state == ZT__LOAN_HOLDS && event->state == ZT__EVENT_LENT &&
+    return event && probe->source_state == ZT__SOURCE_BORROWED && event->state == ZT__EVENT_BORROWED &&
            event->probe == probe;
 }
 
-static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                       const char **call) {
+static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                           const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -175,15 +201,15 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     }
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
     if (zt__has_event(probe, event) && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
-        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->borrowed, times, call);
     }
     zt__end_event_use(event);
-    if (probe->source_state == ZT__LOAN_LOST) {
+    if (probe->source_state == ZT__SOURCE_LOST) {
         result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    } else if (probe->source_state == ZT__LOAN_SAVED) {
+    } else if (probe->source_state == ZT__SOURCE_SAVED) {
         result = ZE_RESULT_SUCCESS;
         if (times) {
             times->begin_ticks = probe->stamps[0];
@@ -195,7 +221,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     return result;
 }
 
-static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+static ze_result_t zt__reset_borrowed_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -207,39 +233,39 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
-        /* Of a recorded list, the event may still be lent for the next execution. */
-        probe->source_state = ZT__LOAN_HOLDS;
-        if (!zt__has_event(probe, zt__find_event(tracer, probe->lent))) {
-            probe->source_state = ZT__LOAN_LOST;
+    event = probe->source_state == ZT__SOURCE_BORROWED ? zt__begin_event_use(tracer, probe->borrowed) : NULL;
+    if (probe->source_state == ZT__SOURCE_SAVED || probe->source_state == ZT__SOURCE_LOST) {
+        /* Of a recorded list, the event may still be borrowed for the next execution. */
+        probe->source_state = ZT__SOURCE_BORROWED;
+        if (!zt__has_event(probe, zt__find_event(tracer, probe->borrowed))) {
+            probe->source_state = ZT__SOURCE_LOST;
         }
     } else if (zt__has_event(probe, event) && event->is_recorded) {
         event->was_read = 1;
         event->read_submission = zt__load(&probe->submissions);
     } else if (zt__has_event(probe, event)) {
-        probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(event, ZT__EVENT_USED, 1);
+        probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(event, ZT__IS_READ);
     }
     zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);
     return result;
 }
 
-ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+ZT__PRIVATE const zt__way zt__by_borrowed_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 1};
 
-ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_borrowed_event, zt__reset_borrowed_event, 0};
 
-/* ---- lending ---------------------------------------------------------------------------------------------- */
+/* ---- borrowing -------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE int zt__can_be_borrowed(zt__tracer *tracer, ze_event_handle_t event) {
     const zt__known_event *known;
-    int can_be_lent;
+    int can_be_borrowed;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    can_be_borrowed = known && known->obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
-    return can_be_lent;
+    return can_be_borrowed;
 }
 
 /* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
@@ -257,7 +283,8 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
         known->has_stamps = has_stamps;
-        known->state = ZT__EVENT_SHARED;
+        known->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
     }
     zt__unlock(&tracer->event_mutex);
     return has_stamps;
@@ -265,33 +292,33 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
 
 /* A command signals an event, which is in use by this thread. */
 static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_once) {
-    if (event->state == ZT__EVENT_IDLE && is_once) {
-        zt__set_event_state(event, ZT__EVENT_USED, 0);
-    } else {
-        zt__end_loan(tracer, event, ZT__EVENT_SHARED);
-    }
+    zt__return_event(tracer, event);
+    zt__change_event(event, is_once ? ZT__IS_SIGNALLED : ZT__IS_SIGNALLED_OFTEN);
 }
 
-ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list, int is_once) {
+ZT__PRIVATE zt__measurement zt__borrow_event(zt__tracer *tracer, ze_event_handle_t event,
+                                             zt_profiler *profiler, zt__probe *probe,
+                                             const zt__known_list *list, int is_once,
+                                             zt_serialised *obstacle) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
+    *obstacle = known ? known->obstacle : ZT_SERIALISED_UNSEEN_EVENT;
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
         zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
-    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
-        known->state = ZT__EVENT_LENT;
+    } else if (known && *obstacle == ZT_SERIALISED_IN_USE && known->state == ZT__EVENT_IDLE) {
+        zt__change_event(known, ZT__IS_BORROWED);
         known->probe = probe;
         known->list = probe->list->handle;
         known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
         known->has_marker = list->is_in_order;
         known->was_read = 0;
-        probe->lent = event;
+        probe->borrowed = event;
         probe->source = profiler;
-        probe->source_state = ZT__LOAN_HOLDS;
-        measurement = ZT__LENT;
+        probe->source_state = ZT__SOURCE_BORROWED;
+        measurement = ZT__BORROWED;
     }
     zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
@@ -301,19 +328,19 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
     return measurement;
 }
 
-ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE void zt__return_refused_event(zt__tracer *tracer, ze_event_handle_t event) {
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    if (known && known->state == ZT__EVENT_LENT) {
-        known->probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
+    if (known && known->state == ZT__EVENT_BORROWED) {
+        known->probe->source_state = ZT__SOURCE_NONE;
+        zt__change_event(known, ZT__IS_REFUSED);
     }
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
-                               ze_command_list_handle_t list) {
+ZT__PRIVATE void zt__return_events(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                                   ze_command_list_handle_t list) {
     uint32_t i, capacity, forgotten;
     zt__lock(&tracer->event_mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
@@ -323,19 +350,17 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
             continue;
         }
         if (!list) { /* it is destroyed, or nobody observes it any more */
-            event->can_be_lent = 0;
+            event->obstacle = ZT_SERIALISED_UNSEEN_EVENT;
         }
-        if (event->state != ZT__EVENT_LENT) {
+        if (event->state != ZT__EVENT_BORROWED) {
             continue;
         }
         capacity = tracer->events.capacity;
         forgotten = tracer->forgotten_events;
         event = zt__begin_event_use(tracer, zt__handle_of(event));
-        if (event && event->state == ZT__EVENT_LENT) {
-            zt__end_loan(tracer, event, ZT__EVENT_USED);
-            if (list && !event->has_signalled) {
-                event->state = ZT__EVENT_IDLE;
-            }
+        if (event && event->state == ZT__EVENT_BORROWED) {
+            int has_ended = zt__return_event(tracer, event);
+            zt__change_event(event, has_ended ? ZT__IS_OVER : ZT__IS_OVER_EARLY);
         }
         zt__end_event_use(event);
         if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
@@ -345,8 +370,8 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
     zt__unlock(&tracer->event_mutex);
 }
 
-ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
-    zt__end_loans(profiler->tracer, NULL, NULL, list);
+ZT__PRIVATE void zt__return_events_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__return_events(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */
@@ -368,20 +393,20 @@ static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
     if (event->state == ZT__EVENT_USED) {
         int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
                                                                     &call) == ZE_RESULT_SUCCESS;
-        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
-    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        zt__change_event(event, has_signalled ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
+    } else if (event->state == ZT__EVENT_BORROWED && event->is_recorded) {
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
-        if (probe->source_state == ZT__LOAN_HOLDS &&
+        if (probe->source_state == ZT__SOURCE_BORROWED &&
             (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
             event->probe == probe) {
-            probe->source_state = ZT__LOAN_LOST;
+            probe->source_state = ZT__SOURCE_LOST;
         }
         event->was_read = 0;
-    } else if (event->state == ZT__EVENT_LENT) {
+    } else if (event->state == ZT__EVENT_BORROWED) {
         int has_ended = zt__save_stamps(tracer, event);
         if (has_ended || event->has_marker) {
-            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+            zt__change_event(event, has_ended ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
         }
     }
 }
@@ -410,16 +435,25 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 /* ---- creation and destruction ----------------------------------------------------------------------------- */
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+/* Returns why events of a pool cannot be borrowed, or ZT_SERIALISED_IN_USE: their time stamps can be read on the host, and
+   every signal of them is seen. */
+static zt_serialised zt__find_pool_obstacle(const ze_event_pool_desc_t *desc) {
+    if (desc->pNext) {
+        return ZT_SERIALISED_EXTENDED;
+    }
+    if (!(desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE)) {
+        return ZT_SERIALISED_INVISIBLE;
+    }
+    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC) {
+        return ZT_SERIALISED_SHARED;
+    }
+    return desc->flags & ZT__POOL_FLAG_MAPPED ? ZT_SERIALISED_MAPPED : ZT_SERIALISED_IN_USE;
 }
 
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
+    if (frame->tracer->borrows_events && given && zt__find_pool_obstacle(given) == ZT_SERIALISED_IN_USE &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -444,8 +478,10 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     if (known) {
         known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
-                             (known->has_stamps || frame->pool_desc);
+        known->obstacle = zt__find_pool_obstacle(*p->pdesc);
+        if (known->obstacle == ZT_SERIALISED_IN_USE && !known->has_stamps && !frame->pool_desc) {
+            known->obstacle = ZT_SERIALISED_NO_STAMPS;
+        }
     }
     zt__unlock(&tracer->event_mutex);
 }
@@ -461,6 +497,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
         handle = **p->pphEvent;
+        pool.obstacle = ZT_SERIALISED_COUNTER_BASED;
         pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
@@ -478,7 +515,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     event = zt__begin_event_use(tracer, handle);
     if (event) { /* an earlier event with this handle is gone: it is not asked any more */
-        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
+        zt__change_event(event, ZT__IS_CREATED);
         memset(event, 0, sizeof *event);
         event->handle = handle;
     }
@@ -486,7 +523,7 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
     if (event) {
         event->has_stamps = is_known ? pool.has_stamps : 1;
-        event->can_be_lent = pool.can_be_lent;
+        event->obstacle = is_known ? pool.obstacle : ZT_SERIALISED_UNSEEN_EVENT;
         event->pool = pool.handle;
         event->context = pool.context;
     }
@@ -501,7 +538,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
     if (known) {
-        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__return_event(tracer, known);
+        zt__change_event(known, ZT__IS_OUT_OF_SIGHT);
         zt__map_remove(&tracer->events, &handle, sizeof handle);
         tracer->forgotten_events++;
     }
@@ -513,7 +551,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     void *known;
-    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__return_events(tracer, handle, NULL, NULL);
     zt__lock(&tracer->event_mutex);
     known = zt__map_find(&tracer->pools, &handle, sizeof handle);
     zt__map_remove(&tracer->pools, &handle, sizeof handle);

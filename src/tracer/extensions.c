@@ -1,4 +1,4 @@
-/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+/* Commands and events through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
 
 #include "tracer/extensions.h"
 
@@ -32,6 +32,33 @@ typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
+typedef ze_result_t(ZE_APICALL *zt__copy_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, const void *, uint32_t,
+                                                             ze_event_handle_t *, ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__fill_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
+                                                             size_t, size_t, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+/* The callback is passed on, and not called here. */
+typedef ze_result_t(ZE_APICALL *zt__append_host_function_fn)(ze_command_list_handle_t, void (*)(void *),
+                                                             void *, const void *, ze_event_handle_t,
+                                                             uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory_fn)(ze_command_list_handle_t, void *, void *, uint32_t,
+                                                       ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__wait_on_memory64_fn)(ze_command_list_handle_t, void *, void *, uint64_t,
+                                                         ze_event_handle_t);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event_fn)(ze_context_handle_t, ze_device_handle_t, uint64_t *,
+                                                     uint64_t *, uint64_t, const ze_event_desc_t *,
+                                                     ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__create_event2_fn)(ze_context_handle_t, ze_device_handle_t,
+                                                      const zt__event_counter_based_desc *,
+                                                      ze_event_handle_t *);
+
 /* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
    that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
 #define ZT__GRAPH_FUNCTIONS(X)                                                                               \
@@ -61,6 +88,13 @@ static struct {
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
     zt__append_operation_fn operation;
+    zt__copy_with_parameters_fn copy;
+    zt__fill_with_parameters_fn fill;
+    zt__append_host_function_fn host_function;
+    zt__wait_on_memory_fn wait_on_memory;
+    zt__wait_on_memory64_fn wait_on_memory64;
+    zt__create_event_fn create_event;
+    zt__create_event2_fn create_event2;
 #define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
     ZT__GRAPH_FUNCTIONS(X)
 #undef X
@@ -99,20 +133,117 @@ static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_
     return result;
 }
 
+/* As the loader's function, but for the order of the parameters. */
+static ze_result_t ZE_APICALL zt__copy_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *source, size_t size, const void *next,
+                                                       uint32_t wait_count, ze_event_handle_t *waits,
+                                                       ze_event_handle_t signal) {
+    zt__copy_with_parameters_params parameters = {&list, &destination, &source,     &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryCopyWithParameters, &parameters, &instance);
+    result = zt__driver_functions.copy(list, destination, source, size, next, wait_count, waits, signal);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__fill_with_parameters(ze_command_list_handle_t list, void *destination,
+                                                       const void *pattern, size_t pattern_size, size_t size,
+                                                       const void *next, ze_event_handle_t signal,
+                                                       uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__fill_with_parameters_params parameters = {&list, &destination, &pattern,    &pattern_size, &size,
+                                                  &next, &signal,      &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryFillWithParameters, &parameters, &instance);
+    result = zt__driver_functions.fill(list, destination, pattern, pattern_size, size, next, signal,
+                                       wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__append_host_function(ze_command_list_handle_t list,
+                                                       void (*function)(void *), void *user, const void *next,
+                                                       ze_event_handle_t signal, uint32_t wait_count,
+                                                       ze_event_handle_t *waits) {
+    zt__host_function_params parameters = {&list, &function, &user, &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendHostFunction, &parameters, &instance);
+    result = zt__driver_functions.host_function(list, function, user, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* Waits for memory are not launches, but signal events. Writes to memory signal none, and are not observed. */
+
+static ze_result_t ZE_APICALL zt__wait_on_memory(ze_command_list_handle_t list, void *desc, void *memory,
+                                                 uint32_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory(list, desc, memory, value, signal);
+}
+
+static ze_result_t ZE_APICALL zt__wait_on_memory64(ze_command_list_handle_t list, void *desc, void *memory,
+                                                   uint64_t value, ze_event_handle_t signal) {
+    zt__note_signal_by_pointer(list, signal);
+    return zt__driver_functions.wait_on_memory64(list, desc, memory, value, signal);
+}
+
+/* Counter-based events: the older function creates them without time stamps. Those that another process has created are
+   not observed, as those of the loader's function are not. */
+
+static ze_result_t ZE_APICALL zt__create_event(ze_context_handle_t context, ze_device_handle_t device,
+                                               uint64_t *device_address, uint64_t *host_address,
+                                               uint64_t value, const ze_event_desc_t *desc,
+                                               ze_event_handle_t *event) {
+    const zt__event_counter_based_desc *unstamped = NULL;
+    zt__event_counter_based_create_params parameters = {&context, &device, &unstamped, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result =
+        zt__driver_functions.create_event(context, device, device_address, host_address, value, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__create_event2(ze_context_handle_t context, ze_device_handle_t device,
+                                                const zt__event_counter_based_desc *desc,
+                                                ze_event_handle_t *event) {
+    zt__event_counter_based_create_params parameters = {&context, &device, &desc, &event};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
+    result = zt__driver_functions.create_event2(context, device, desc, event);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
 /* What the following append is not known well enough to be measured. */
 
 static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                                   void *variable, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_VARIABLE);
+    }
+    return result;
 }
 
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    ze_result_t result;
+    zt__note_signal_by_pointer(list, signal);
+    result = zt__driver_functions.operation(list, next, signal, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__count_by_pointer(ZT_UNMEASURED_OPERATION);
+    }
+    return result;
 }
 
 #define X(name, member, call, declared, passed, type, ...)                                                   \
@@ -174,6 +305,15 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+    X("zexCommandListAppendMemoryCopyWithParameters", copy, zt__copy_with_parameters,
+      zt__copy_with_parameters_fn)
+    X("zexCommandListAppendMemoryFillWithParameters", fill, zt__fill_with_parameters,
+      zt__fill_with_parameters_fn)
+    X("zeCommandListAppendHostFunction", host_function, zt__append_host_function, zt__append_host_function_fn)
+    X("zexCommandListAppendWaitOnMemory", wait_on_memory, zt__wait_on_memory, zt__wait_on_memory_fn)
+    X("zexCommandListAppendWaitOnMemory64", wait_on_memory64, zt__wait_on_memory64, zt__wait_on_memory64_fn)
+    X("zexCounterBasedEventCreate", create_event, zt__create_event, zt__create_event_fn)
+    X("zexCounterBasedEventCreate2", create_event2, zt__create_event2, zt__create_event2_fn)
 #undef X
 #define X(function, member, call, declared, passed, type, ...)                                               \
     {                                                                                                        \

@@ -48,7 +48,7 @@ typedef struct zt__frame {
     ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
-    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_borrowed;             /* the event of the application that it signals measures it */
     int is_submission;           /* zt__begin_submission was called */
     uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
     ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
@@ -61,8 +61,8 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
-    zt__command command; /* of a call that appends one: what zt__read_command has read */
-    int is_elsewhere;    /* it cannot be measured, and was counted so */
+    zt__command command;      /* of a call that appends one: what zt__read_command has read */
+    zt_unmeasured unmeasured; /* why it cannot be measured, as it was counted. ZT_UNMEASURED_COUNT: it can */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */

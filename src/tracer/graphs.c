@@ -13,6 +13,7 @@
 #include "tracer/frames.h"
 #include "tracer/kernel_names.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -46,7 +47,7 @@ ZT__PRIVATE void zt__after_command(zt__frame *frame) {
     zt__known_list *list;
     int is_captured;
     uint32_t i;
-    if (!frame->is_elsewhere) {
+    if (frame->unmeasured == ZT_UNMEASURED_COUNT) {
         return;
     }
     zt__lock(&tracer->mutex);
@@ -58,7 +59,9 @@ ZT__PRIVATE void zt__after_command(zt__frame *frame) {
         is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
         zt__lock(&tracer->mutex);
     }
-    tracer->counts.captured += is_captured != 0;
+    if (is_captured) {
+        zt__change_cause(tracer, frame->unmeasured, ZT_UNMEASURED_CAPTURED);
+    }
     zt__unlock(&tracer->mutex);
 
     for (i = 0; is_captured && i < command->kernel_count; i++) {

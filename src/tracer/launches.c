@@ -20,6 +20,7 @@
 #include "tracer/lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -30,8 +31,8 @@
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
-               in order, a signal of the event of the probe follows, and shows the end
+     BORROWED  the application's event can be borrowed (events.c): the command signals it as without the tracer. On a list
+               that is in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
@@ -65,7 +66,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
    mutex is held, and unlocked meanwhile. */
 static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int can_be_lent;
+    int can_be_borrowed;
     if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
         return 0;
     }
@@ -73,9 +74,9 @@ static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list
         return 1;
     }
     zt__unlock(&frame->tracer->mutex);
-    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    can_be_borrowed = zt__can_be_borrowed(frame->tracer, *signal);
     zt__lock(&frame->tracer->mutex);
-    return !can_be_lent;
+    return !can_be_borrowed;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -137,6 +138,51 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     return name;
 }
 
+/* Returns why a command cannot be measured, or ZT_UNMEASURED_COUNT: it can. `profiler` is NULL if the list is not
+   measured. The mutex is held, and unlocked while the driver is asked. */
+static zt_unmeasured zt__find_obstacle(const zt__frame *frame, const zt__known_list *list,
+                                       const zt_profiler *profiler) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    uint32_t is_captured = ZT__QUERY_FALSE;
+    if (list->is_captured) {
+        return ZT_UNMEASURED_CAPTURED;
+    }
+    if (!profiler && list->is_of_unknown_device) {
+        return ZT_UNMEASURED_EARLY_LIST;
+    }
+    if (!profiler) { /* a device whose context is destroyed has no launches */
+        return list->device ? ZT_UNMEASURED_NOT_OPENED : ZT_UNMEASURED_OTHER_DEVICE;
+    }
+    if (list->is_cloneable) {
+        return ZT_UNMEASURED_CLONEABLE;
+    }
+    if (list->has_command_ids) {
+        return ZT_UNMEASURED_CHANGEABLE;
+    }
+    if (list->is_copy_only &&
+        profiler->metric_count > 0) { /* it can write time stamps, but not execute queries */
+        return ZT_UNMEASURED_COPY_ENGINE;
+    }
+    if (tracer->captures == 0) {
+        return ZT_UNMEASURED_COUNT;
+    }
+
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (!tracer->query_capture) {
+        return ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    zt__unlock(&tracer->mutex);
+    is_captured = (uint32_t)tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    if (is_captured != ZT__QUERY_FALSE) {
+        return is_captured == ZT__QUERY_TRUE ? ZT_UNMEASURED_CAPTURED : ZT_UNMEASURED_CAPTURE_UNKNOWN;
+    }
+    return *command->wait_count > 0 ? ZT_UNMEASURED_MAY_JOIN : ZT_UNMEASURED_COUNT;
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so that
    launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
    last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
@@ -149,7 +195,8 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    zt_unmeasured obstacle;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, is_selected, is_within;
     int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
@@ -167,46 +214,36 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
         return;
     }
 
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !list->is_cloneable && !list->has_command_ids && !list->is_captured &&
-                      (!list->is_copy_only || profiler->metric_count == 0);
-    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
-       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
-       be the one with which its list joins. */
-    if (can_be_measured && tracer->captures > 0) {
-        zt__unlock(&tracer->mutex);
-        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
-        zt__lock(&tracer->mutex);
-    }
-    if (can_be_measured) {
+    obstacle = is_complete ? zt__find_obstacle(frame, list, profiler) : ZT_UNMEASURED_NULL;
+    if (obstacle == ZT_UNMEASURED_COUNT) {
         name = zt__name_of_command(frame);
+        obstacle = name ? ZT_UNMEASURED_COUNT : ZT_UNMEASURED_NO_MEMORY;
         selected->has_metrics = name && profiler->metric_count > 0;
     }
     if (name && is_sync && zt__needs_barriers(frame, list)) {
         name = NULL;
+        obstacle = ZT_UNMEASURED_OUT_OF_ORDER;
     }
 
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
         return;
     }
-    tracer->counts.launches++;
+    frame->unmeasured = obstacle;
     if (!name) {
-        tracer->counts.elsewhere++;
-        tracer->on_unknown_lists += list->is_of_unknown_device != 0;
-        frame->is_elsewhere = 1;
+        zt__count_unmeasured(tracer, obstacle);
+        zt__unlock(&tracer->mutex);
+        return;
     }
+    tracer->counts.launches++;
     /* Names choose kernels, and graphs by their kernels, but not copies. */
-    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
+    is_selected = (name->is_selected || (!command->kernel && !is_graph));
     is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
+    if (!is_selected || (!is_within && !selected->has_metrics)) {
         tracer->counts.filtered++;
-        name = NULL;
-    }
-    if (name) {
+    } else {
         tracer->counts.measured++;
         if (is_within) {
             name->measured++;
@@ -226,13 +263,14 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
 /* Begins a command between barriers or queries. A wait for the events of the command is appended before, so that
    the GPU time is that of the command alone, which then need not wait itself. If the driver refuses the command,
    the wait stays on the list. A command without an event to signal is a wait itself. */
-static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected) {
+static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected,
+                                       zt_serialised cause) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     uint32_t count = command->signal ? *command->wait_count : 0;
     if (!selected->list.is_in_order || selected->has_metrics) {
         zt__lock(&tracer->mutex);
-        tracer->counts.serialised++;
+        zt__count_serialised(tracer, cause);
         zt__unlock(&tracer->mutex);
     }
     if (count && command->wait_events &&
@@ -250,6 +288,9 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt_serialised cause = selected->has_metrics    ? ZT_SERIALISED_METRICS
+                          : kind == ZT__KIND_GRAPH ? ZT_SERIALISED_GRAPH
+                                                   : ZT_SERIALISED_UNKNOWN_LIST;
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -270,13 +311,13 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
         kind != ZT__KIND_GRAPH) {
-        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
-                                                        probe, list, selected->is_once)
+        measurement = *command->signal ? zt__borrow_event(frame->tracer, *command->signal, selected->profiler,
+                                                          probe, list, selected->is_once, &cause)
                                        : ZT__OWN;
     }
-    if (measurement == ZT__LENT) {
-        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
-        frame->is_lent = 1;
+    if (measurement == ZT__BORROWED) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_borrowed_event;
+        frame->is_borrowed = 1;
         frame->marker = list->is_in_order ? probe->event : NULL;
         probe->is_unordered = !list->is_in_order;
         probe->has_trail = list->is_in_order;
@@ -288,7 +329,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, selected);
+        zt__begin_between_barriers(frame, selected, cause);
     }
 }
 
@@ -301,7 +342,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
         zt__select_command(frame, is_complete, &selected);
-    } else if (tracer->lends_events) {
+    } else if (tracer->borrows_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
         zt__unlock(&tracer->mutex);
@@ -309,7 +350,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+    if (tracer->borrows_events && !frame->is_borrowed && !frame->signal && frame->command.signal &&
         *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
@@ -324,8 +365,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
         *frame->signal = event;
         frame->signal = NULL;
     }
-    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__take_event_back(frame->tracer, *frame->command.signal);
+    if (result != ZE_RESULT_SUCCESS && frame->is_borrowed && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__return_refused_event(frame->tracer, *frame->command.signal);
     }
     if (result != ZE_RESULT_SUCCESS || !event) {
         return;

@@ -150,7 +150,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         zt__store(&profiler->check_tracing, tracer->check_layer);
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {

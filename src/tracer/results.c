@@ -13,6 +13,7 @@
 #include "tracer/calls.h"
 #include "tracer/hotspots.h"
 #include "tracer/tracer.h"
+#include "tracer/unmeasured.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -91,6 +92,7 @@ ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
         zt__unlock(&tracer->mutex);
         counts.replaced = zt__load(&tracer->modules.replaced);
     }
+    zt__name_causes(&counts);
     return counts;
 }
 

@@ -242,7 +242,7 @@ ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     tracer->executions++;
     is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+    if (tracer->borrows_events && frame->command.signal && *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, is_once);
     }
     zt__observe_execution(frame, NULL);
@@ -299,7 +299,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     int is_locked;
-    zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__return_events(frame->tracer, NULL, context, NULL);
     zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {

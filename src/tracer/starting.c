@@ -180,12 +180,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->lends_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || measures_times_alone);
+    tracer->borrows_events = (!config->no_launches || config->copies) &&
+                             (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->borrows_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -342,7 +342,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     if (zt__load(&tracer->is_live)) {
         if (!tracer->automatic ||
             !zt__load(&tracer->was_layer_off)) { /* events may be destroyed with their contexts */
-            zt__end_loans(tracer, NULL, NULL, NULL);
+            zt__return_events(tracer, NULL, NULL, NULL);
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
@@ -409,7 +409,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
         zt__store(&profiler->check_tracing, tracer->check_layer);
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
-        profiler->end_loans = zt__end_loans_of_list;
+        profiler->return_events = zt__return_events_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }

@@ -94,16 +94,17 @@ typedef struct zt__known_list {
 typedef struct zt__known_pool {
     const void *handle; /* the key */
     ze_context_handle_t context;
-    int has_stamps;  /* kernel time stamps that the application may read */
-    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
+    int has_stamps;         /* kernel time stamps that the application may read */
+    zt_serialised obstacle; /* why its events cannot be borrowed. IN_USE: they can */
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
 typedef enum zt__event_state {
-    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+    ZT__EVENT_IDLE,     /* it is not signalled, and no command may signal it */
+    ZT__EVENT_BORROWED, /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,     /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED,   /* it may be signalled at any time: it is never borrowed */
+    ZT__EVENT_STATES
 } zt__event_state;
 
 /* What is known of an event. */
@@ -112,15 +113,15 @@ typedef struct zt__known_event {
     const void *pool;            /* NULL: it was created before the start, or has none */
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
-    int can_be_lent;             /* likewise */
+    zt_serialised obstacle;      /* likewise */
     zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
-    /* while it is LENT */
+    /* while it is BORROWED */
     zt__probe *probe;
     ze_command_list_handle_t list;
-    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int is_recorded; /* the list is: the event stays BORROWED until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
     int was_read;    /* its time stamps, and the host has not reset it since */
     uint32_t read_submission; /* probe->submissions at that time */
@@ -193,16 +194,15 @@ typedef struct zt__tracer {
     uint32_t graph_count;                   /* that were named, since the tracer was created */
     uint32_t captures;                      /* lists that are captured */
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
-    int lends_events;                       /* launches may be measured by events of the application */
+    int borrows_events;                     /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
     uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t on_unknown_lists; /* of counts.elsewhere: lists of unknown devices */
-    uint64_t callback_ns;      /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
                              dispatcher's mutex */
-    int was_layer_off;         /* while tracing. Atomic */
-    int has_unseen_pointers;   /* the application has pointers that launch, and are not wrapped. Atomic */
+    int was_layer_off;       /* while tracing. Atomic */
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;

@@ -573,7 +573,8 @@ static int captured_graph(const gpu *g) {
     CHECK(zt_trace_stop(profiler));
     zt_close(profiler);
     program_unload(&nothing);
-    REQUIRE(launches.captured == LAUNCHES, "%llu of 4 launches", (unsigned long long)launches.captured);
+    REQUIRE(launches.unmeasured[ZT_UNMEASURED_CAPTURED].count == LAUNCHES, "%llu of 4 launches",
+            (unsigned long long)launches.unmeasured[ZT_UNMEASURED_CAPTURED].count);
     REQUIRE(counts.collected == EXECUTIONS, "%llu of 3 executions", (unsigned long long)counts.collected);
     return EXIT_SUCCESS;
 }

@@ -162,7 +162,27 @@ ze_result_t sg_zeEventCounterBasedCreate(ze_context_handle_t context_handle, ze_
 ze_result_t sg_zexCounterBasedEventCreate2(ze_context_handle_t context, ze_device_handle_t device,
                                            const struct sg_event_counter_based_desc *desc,
                                            ze_event_handle_t *out_event) {
-    return sg_zeEventCounterBasedCreate(context, device, desc, out_event);
+    static const struct sg_event_counter_based_desc usual = {.flags = CB_IMMEDIATE | CB_NON_IMMEDIATE |
+                                                                      CB_HOST_VISIBLE,
+                                                             .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                                             .wait = ZE_EVENT_SCOPE_FLAG_DEVICE};
+    return sg_zeEventCounterBasedCreate(context, device, desc ? desc : &usual, out_event);
+}
+
+/* Of before that one. Counters in memory of the application are not supported. */
+ze_result_t sg_zexCounterBasedEventCreate(ze_context_handle_t context, ze_device_handle_t device,
+                                          uint64_t *device_address, uint64_t *host_address, uint64_t value,
+                                          const ze_event_desc_t *desc, ze_event_handle_t *out_event) {
+    (void)value;
+    if (!desc)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (device_address && host_address)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    const struct sg_event_counter_based_desc both = {.next = desc->pNext,
+                                                     .flags = CB_IMMEDIATE | CB_NON_IMMEDIATE,
+                                                     .signal = desc->signal,
+                                                     .wait = desc->wait};
+    return sg_zeEventCounterBasedCreate(context, device, &both, out_event);
 }
 
 SG_GETTER(zeEventGetCounterBasedFlags, sg_event_of, ze_event_handle_t, uint32_t, object->counter_based_flags)

@@ -41,8 +41,8 @@
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        NAME                                as FACTS OF THE RUN lists them
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
-                                           or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, as in
+                                           zt_trace_counts.unmeasured
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge

@@ -26,20 +26,20 @@
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere, and reports note them:
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted by cause
+       in zt_trace_counts.unmeasured, and reports have a sentence for each cause that there was (zt_unmeasured).
+       What is behind some of them:
 
-       - captured into a graph (zt_trace_counts.captured); see below
-       - waiting for events while another list is captured, because they may join its capture
-       - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events
-       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
-         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
-         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
-         calls
-       - on mutable lists, once the application has queried the identifier of a command, because nothing may
-         be appended before this command
+       CAPTURED        Into a graph; see below
+       MAY_JOIN        A list that waits for events while another list is captured may join the capture
+       CLONEABLE       Clones would write to the same queries and events
+       CHANGEABLE      Of a mutable list, once the application has queried the identifier of a command: nothing
+                       may be appended before this command
+       VARIABLE,       Through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of
+       OPERATION       functions whose commands are not known. By other such pointers, kernels, graphs, copies
+                       and fills are measured as by the loader's functions; signals of events and
+                       counter-based events are seen; waits for memory and writes to it are not measured
+       DRIVER_HANDLE   If the loader wraps handles, all through such pointers
 
        An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
        zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between

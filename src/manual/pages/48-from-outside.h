@@ -33,7 +33,7 @@
                                      their device (without zeCommandListGetContextHandle) need lists that are
                                      created in the look: launches on others are counted
        lists that were recorded      are not measured until they are recorded again: executions are counted
-       events                        are not lent: see TRACED LAUNCHES
+       events                        are not borrowed: see TRACED LAUNCHES
        graphs                        are named by their numbers
        pointers to functions of the  are not seen, unless an earlier look has returned them
        driver

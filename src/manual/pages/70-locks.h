@@ -25,7 +25,7 @@
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the events of a tracer     events of the application, who has lent them, and    no      no
+       of the events of a tracer     events of the application, which are borrowed, and   no      no
                                      which of them a thread asks the driver about
        of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
