@@ -49706,11 +49706,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the numbers are samples.
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
-       `unitrace -q`, so that scripts for unitrace read them: for each device "=== Device #0 Metrics ===" with its
-       number, a blank line, and CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
-       such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when the sample
-       ran, on the host's CLOCK_MONOTONIC.
+       `unitrace -q`, so that scripts for unitrace read them: for each device "=== Device #0 Metrics ===" with
+       its number, a blank line, and CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and
+       each metric with its units, such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1
+       in the order of collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when
+       the sample ran, on the host's CLOCK_MONOTONIC.
 
            import io, pandas
            for device in open("run.instances.csv").read().split("=== Device #")[1:]:
@@ -50332,8 +50332,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
        If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
        not end before exit: a message says so, within about a minute or at exit. The thread wakes for that after
-       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
-       that the system chooses for the signal; others are restarted.
+       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep)
+       return EINTR in the thread that the system chooses for the signal; others are restarted.
 
        What was there before a look:
 
@@ -50576,9 +50576,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        list is a queue, which probes leave when they were read.
 
        A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
-       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a region that is dropped before its first command
-       is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
-       region for which there is no memory for a recording, and those of a lost device.
+       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a
+       region that is dropped before its first command is free at once. Never used again are probes that cannot
+       be reset or queried for long, those of a dropped region for which there is no memory for a recording, and
+       those of a lost device.
 
        A recording has a state. After its creation zt__move_recording alone changes it, with the mutex held:
 
@@ -50684,4 +50685,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2ac106c20a22dc7c */
+/* Joined from src/ by src/join.py: a16e6ceccf9e43f2 */

@@ -13,11 +13,11 @@
        the numbers are samples.
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
-       `unitrace -q`, so that scripts for unitrace read them: for each device "=== Device #0 Metrics ===" with its
-       number, a blank line, and CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
-       such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when the sample
-       ran, on the host's CLOCK_MONOTONIC.
+       `unitrace -q`, so that scripts for unitrace read them: for each device "=== Device #0 Metrics ===" with
+       its number, a blank line, and CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and
+       each metric with its units, such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1
+       in the order of collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when
+       the sample ran, on the host's CLOCK_MONOTONIC.
 
            import io, pandas
            for device in open("run.instances.csv").read().split("=== Device #")[1:]:

@@ -23,8 +23,8 @@
        blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
        If the program installs a handler or blocks the signal in all threads later, a look does not begin, or does
        not end before exit: a message says so, within about a minute or at exit. The thread wakes for that after
-       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
-       that the system chooses for the signal; others are restarted.
+       1, 2, 4 and so on seconds, at the latest every 64. As with any handler, calls that sleep (poll, nanosleep)
+       return EINTR in the thread that the system chooses for the signal; others are restarted.
 
        What was there before a look:
 

@@ -6,9 +6,10 @@
        list is a queue, which probes leave when they were read.
 
        A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
-       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a region that is dropped before its first command
-       is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
-       region for which there is no memory for a recording, and those of a lost device.
+       queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a
+       region that is dropped before its first command is free at once. Never used again are probes that cannot
+       be reset or queried for long, those of a dropped region for which there is no memory for a recording, and
+       those of a lost device.
 
        A recording has a state. After its creation zt__move_recording alone changes it, with the mutex held:
 
