@@ -1250,9 +1250,27 @@ static void check_regions(const zt_profiler *profiler, zt_counts counts) {
     assert_int_equal(lost, counts.lost);
 }
 
+/* The samples that recordings owe are those in flight, whenever no collection is under way. */
+static void check_what_is_owed(const zt_profiler *checked) {
+    zt_profiler *profiler = (zt_profiler *)(uintptr_t)checked;
+    uint64_t due = 0, in_flight;
+    if (!profiler->device || zt__is_owner(&profiler->collector) || !zt__try_lock(&profiler->collector))
+        return;
+    zt__lock(&profiler->mutex);
+    for (const zt__recording *recording = profiler->all_recordings; recording;
+         recording = recording->next_of_all)
+        due += recording->due;
+    in_flight = profiler->counts.begun - profiler->counts.collected - profiler->counts.lost -
+                profiler->counts.dropped;
+    zt__unlock(&profiler->mutex);
+    zt__unlock_timed(&profiler->collector);
+    assert_int_equal(due, in_flight);
+}
+
 void check_identity(const zt_profiler *profiler) {
     zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.begun, counts.collected + counts.lost + counts.dropped + counts.in_flight);
+    check_what_is_owed(profiler);
     check_causes(profiler, counts);
     check_launches(zt_get_info(profiler).launches);
     check_regions(profiler, counts);
