@@ -208,6 +208,8 @@ static void begin_on_two_threads(world *w, uint32_t probes, uint32_t most, int w
     w->launches += probes + 1;
     finish_immediate(w, w->immediate);
     finish_immediate(w, me.list);
+    ok(zt_collect(me.profiler,
+                  A_WHILE)); /* for the sample function, which submits, and then for what that is */
     collect_all(me.profiler);
     assert_int_equal(region_info(me.profiler, "first").count, probes);
     zt_counts counts = zt_get_info(me.profiler).counts;
