@@ -1254,7 +1254,8 @@ static void check_regions(const zt_profiler *profiler, zt_counts counts) {
 static void check_what_is_owed(const zt_profiler *checked) {
     zt_profiler *profiler = (zt_profiler *)(uintptr_t)checked;
     uint64_t due = 0, in_flight;
-    if (!profiler->device || zt__is_owner(&profiler->collector) || !zt__try_lock(&profiler->collector))
+    if (!profiler || !profiler->device || zt__is_owner(&profiler->collector) ||
+        !zt__try_lock(&profiler->collector))
         return;
     zt__lock(&profiler->mutex);
     for (const zt__recording *recording = profiler->all_recordings; recording;
