@@ -1151,7 +1151,8 @@ static int trace_by_hand(void) {
 static void test_a_layer_that_is_enabled_again(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof first_calls / sizeof *first_calls; i++) {
-        int is_lost = dlsym(RTLD_DEFAULT, "zeInitDrivers") && first_calls[i] == call_init_drivers;
+        int is_lost = dlsym(RTLD_DEFAULT, "zelEnableTracingLayer") && dlsym(RTLD_DEFAULT, "zeInitDrivers") &&
+                      first_calls[i] == call_init_drivers;
         first_call = first_calls[i];
         expect_success_of(trace_by_hand);
         assert_contains(line_of(text_of("hand.csv"), "\"saxpy\",\"GPU time\""), ",sum,10,");
