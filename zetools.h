@@ -32328,34 +32328,11 @@ typedef struct zt__group_size {
     uint32_t x, y, z;
 } zt__group_size;
 
-typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
-                                                              ze_group_count_t, zt__group_size, void **,
-                                                              const void *, ze_event_handle_t, uint32_t,
-                                                              ze_event_handle_t *);
-
-typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
-                                                               const ze_group_count_t *, const void *,
-                                                               ze_event_handle_t, uint32_t,
-                                                               ze_event_handle_t *);
-
 typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
-
-typedef ze_result_t(ZE_APICALL *zt__copy_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
-                                                             size_t, const void *, uint32_t,
-                                                             ze_event_handle_t *, ze_event_handle_t);
-
-typedef ze_result_t(ZE_APICALL *zt__fill_with_parameters_fn)(ze_command_list_handle_t, void *, const void *,
-                                                             size_t, size_t, const void *, ze_event_handle_t,
-                                                             uint32_t, ze_event_handle_t *);
-
-/* The callback is passed on, and not called here. */
-typedef ze_result_t(ZE_APICALL *zt__append_host_function_fn)(ze_command_list_handle_t, void (*)(void *),
-                                                             void *, const void *, ze_event_handle_t,
-                                                             uint32_t, ze_event_handle_t *);
 
 typedef ze_result_t(ZE_APICALL *zt__wait_on_memory_fn)(ze_command_list_handle_t, void *, void *, uint32_t,
                                                        ze_event_handle_t);
@@ -32367,13 +32344,48 @@ typedef ze_result_t(ZE_APICALL *zt__create_event_fn)(ze_context_handle_t, ze_dev
                                                      uint64_t *, uint64_t, const ze_event_desc_t *,
                                                      ze_event_handle_t *);
 
-typedef ze_result_t(ZE_APICALL *zt__create_event2_fn)(ze_context_handle_t, ze_device_handle_t,
-                                                      const zt__event_counter_based_desc *,
-                                                      ze_event_handle_t *);
-
-/* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
-   that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
-#define ZT__GRAPH_FUNCTIONS(X)                                                                               \
+/* Functions that are observed as calls of the loader: the name, the member of zt__driver_functions, that call, the
+   parameters, which may be in another order than the loader's, and the loader's. Those of graphs are from before loaders
+   had any. */
+#define ZT__OBSERVED_FUNCTIONS(X)                                                                            \
+    X("zeCommandListAppendLaunchKernelWithArguments", launch_with_arguments,                                 \
+      CommandListAppendLaunchKernelWithArguments,                                                            \
+      (ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t counts,                    \
+       zt__group_size sizes, void **arguments, const void *next, ze_event_handle_t signal,                   \
+       uint32_t wait_count, ze_event_handle_t *waits),                                                       \
+      (list, kernel, counts, sizes, arguments, next, signal, wait_count, waits),                             \
+      zt__launch_with_arguments_params, &list, &kernel, &counts, &sizes, &arguments, &next, &signal,         \
+      &wait_count, &waits)                                                                                   \
+    X("zeCommandListAppendLaunchKernelWithParameters", launch_with_parameters,                               \
+      CommandListAppendLaunchKernelWithParameters,                                                           \
+      (ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *counts,             \
+       const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits),           \
+      (list, kernel, counts, next, signal, wait_count, waits), zt__launch_with_parameters_params, &list,     \
+      &kernel, &counts, &next, &signal, &wait_count, &waits)                                                 \
+    X("zexCommandListAppendMemoryCopyWithParameters", copy_with_parameters,                                  \
+      CommandListAppendMemoryCopyWithParameters,                                                             \
+      (ze_command_list_handle_t list, void *destination, const void *source, size_t size, const void *next,  \
+       uint32_t wait_count, ze_event_handle_t *waits, ze_event_handle_t signal),                             \
+      (list, destination, source, size, next, wait_count, waits, signal), zt__copy_with_parameters_params,   \
+      &list, &destination, &source, &size, &next, &signal, &wait_count, &waits)                              \
+    X("zexCommandListAppendMemoryFillWithParameters", fill_with_parameters,                                  \
+      CommandListAppendMemoryFillWithParameters,                                                             \
+      (ze_command_list_handle_t list, void *destination, const void *pattern, size_t pattern_size,           \
+       size_t size, const void *next, ze_event_handle_t signal, uint32_t wait_count,                         \
+       ze_event_handle_t *waits),                                                                            \
+      (list, destination, pattern, pattern_size, size, next, signal, wait_count, waits),                     \
+      zt__fill_with_parameters_params, &list, &destination, &pattern, &pattern_size, &size, &next, &signal,  \
+      &wait_count, &waits)                                                                                   \
+    X("zeCommandListAppendHostFunction", append_host_function, CommandListAppendHostFunction,                \
+      (ze_command_list_handle_t list, void (*function)(void *), void *user, const void *next,                \
+       ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits),                             \
+      (list, function, user, next, signal, wait_count, waits), zt__host_function_params, &list, &function,   \
+      &user, &next, &signal, &wait_count, &waits)                                                            \
+    X("zexCounterBasedEventCreate2", create_event2, EventCounterBasedCreate,                                 \
+      (ze_context_handle_t context, ze_device_handle_t device, const zt__event_counter_based_desc *desc,     \
+       ze_event_handle_t *event),                                                                            \
+      (context, device, desc, event), zt__event_counter_based_create_params, &context, &device, &desc,       \
+      &event)                                                                                                \
     X("zeCommandListBeginGraphCaptureExp", begin_capture, CommandListBeginGraphCaptureExt,                   \
       (ze_command_list_handle_t list, const void *next), (list, next), zt__list_params, &list)               \
     X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, CommandListBeginCaptureIntoGraphExt,      \
@@ -32396,97 +32408,17 @@ typedef ze_result_t(ZE_APICALL *zt__create_event2_fn)(ze_context_handle_t, ze_de
 
 /* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
 static struct {
-    zt__launch_with_arguments_fn with_arguments;
-    zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
     zt__append_operation_fn operation;
-    zt__copy_with_parameters_fn copy;
-    zt__fill_with_parameters_fn fill;
-    zt__append_host_function_fn host_function;
     zt__wait_on_memory_fn wait_on_memory;
     zt__wait_on_memory64_fn wait_on_memory64;
     zt__create_event_fn create_event;
-    zt__create_event2_fn create_event2;
 #define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
-    ZT__GRAPH_FUNCTIONS(X)
+    ZT__OBSERVED_FUNCTIONS(X)
 #undef X
 } zt__driver_functions;
 
 /* ---- what the application calls -------------------------------------------------------------------------- */
-
-static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
-                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
-                                                        zt__group_size sizes, void **arguments,
-                                                        const void *next, ze_event_handle_t signal,
-                                                        uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
-                                                   &next, &signal, &wait_count, &waits};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
-    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
-                                                 wait_count, waits);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
-
-static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
-                                                         ze_kernel_handle_t kernel,
-                                                         const ze_group_count_t *counts, const void *next,
-                                                         ze_event_handle_t signal, uint32_t wait_count,
-                                                         ze_event_handle_t *waits) {
-    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
-                                                    &signal, &wait_count, &waits};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
-    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
-
-/* As the loader's function, but for the order of the parameters. */
-static ze_result_t ZE_APICALL zt__copy_with_parameters(ze_command_list_handle_t list, void *destination,
-                                                       const void *source, size_t size, const void *next,
-                                                       uint32_t wait_count, ze_event_handle_t *waits,
-                                                       ze_event_handle_t signal) {
-    zt__copy_with_parameters_params parameters = {&list, &destination, &source,     &size,
-                                                  &next, &signal,      &wait_count, &waits};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryCopyWithParameters, &parameters, &instance);
-    result = zt__driver_functions.copy(list, destination, source, size, next, wait_count, waits, signal);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
-
-static ze_result_t ZE_APICALL zt__fill_with_parameters(ze_command_list_handle_t list, void *destination,
-                                                       const void *pattern, size_t pattern_size, size_t size,
-                                                       const void *next, ze_event_handle_t signal,
-                                                       uint32_t wait_count, ze_event_handle_t *waits) {
-    zt__fill_with_parameters_params parameters = {&list, &destination, &pattern,    &pattern_size, &size,
-                                                  &next, &signal,      &wait_count, &waits};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_CommandListAppendMemoryFillWithParameters, &parameters, &instance);
-    result = zt__driver_functions.fill(list, destination, pattern, pattern_size, size, next, signal,
-                                       wait_count, waits);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
-
-static ze_result_t ZE_APICALL zt__append_host_function(ze_command_list_handle_t list,
-                                                       void (*function)(void *), void *user, const void *next,
-                                                       ze_event_handle_t signal, uint32_t wait_count,
-                                                       ze_event_handle_t *waits) {
-    zt__host_function_params parameters = {&list, &function, &user, &next, &signal, &wait_count, &waits};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_CommandListAppendHostFunction, &parameters, &instance);
-    result = zt__driver_functions.host_function(list, function, user, next, signal, wait_count, waits);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
 
 /* Waits for memory are not launches, but signal events. Writes to memory signal none, and are not observed. */
 
@@ -32516,18 +32448,6 @@ static ze_result_t ZE_APICALL zt__create_event(ze_context_handle_t context, ze_d
     zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
     result =
         zt__driver_functions.create_event(context, device, device_address, host_address, value, desc, event);
-    zt__end_by_pointer(result, &instance);
-    return result;
-}
-
-static ze_result_t ZE_APICALL zt__create_event2(ze_context_handle_t context, ze_device_handle_t device,
-                                                const zt__event_counter_based_desc *desc,
-                                                ze_event_handle_t *event) {
-    zt__event_counter_based_create_params parameters = {&context, &device, &desc, &event};
-    void *instance;
-    ze_result_t result;
-    zt__begin_by_pointer(ZT__CALL_EventCounterBasedCreate, &parameters, &instance);
-    result = zt__driver_functions.create_event2(context, device, desc, event);
     zt__end_by_pointer(result, &instance);
     return result;
 }
@@ -32568,7 +32488,7 @@ static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list
         zt__end_by_pointer(result, &instance);                                                               \
         return result;                                                                                       \
     }
-ZT__GRAPH_FUNCTIONS(X)
+ZT__OBSERVED_FUNCTIONS(X)
 #undef X
 
 /* ---- pointers -------------------------------------------------------------------------------------------- */
@@ -32611,28 +32531,18 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
         type wrapper = own;                                                                                  \
         ZT__WRAP(function, member, wrapper)                                                                  \
     }
-    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
-      zt__launch_with_arguments_fn)
-    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
-      zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
-    X("zexCommandListAppendMemoryCopyWithParameters", copy, zt__copy_with_parameters,
-      zt__copy_with_parameters_fn)
-    X("zexCommandListAppendMemoryFillWithParameters", fill, zt__fill_with_parameters,
-      zt__fill_with_parameters_fn)
-    X("zeCommandListAppendHostFunction", host_function, zt__append_host_function, zt__append_host_function_fn)
     X("zexCommandListAppendWaitOnMemory", wait_on_memory, zt__wait_on_memory, zt__wait_on_memory_fn)
     X("zexCommandListAppendWaitOnMemory64", wait_on_memory64, zt__wait_on_memory64, zt__wait_on_memory64_fn)
     X("zexCounterBasedEventCreate", create_event, zt__create_event, zt__create_event_fn)
-    X("zexCounterBasedEventCreate2", create_event2, zt__create_event2, zt__create_event2_fn)
 #undef X
 #define X(function, member, call, declared, passed, type, ...)                                               \
     {                                                                                                        \
         ze_result_t(ZE_APICALL *wrapper) declared = zt__##member;                                            \
         ZT__WRAP(function, member, wrapper)                                                                  \
     }
-    ZT__GRAPH_FUNCTIONS(X)
+    ZT__OBSERVED_FUNCTIONS(X)
 #undef X
 #undef ZT__WRAP
     if (!is_wrapped) {
@@ -50685,4 +50595,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a16e6ceccf9e43f2 */
+/* Joined from src/ by src/join.py: 8871b88cf7c8ccc5 */
