@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes goals one after the other, whether or not those before have failed. A goal that ends with a line
-# `N passed, N failed` adds that; any other is one check. Says how many seconds each has taken. The last line is the sum.
+# `N passed, N failed` adds that; any other is one check. Says how many seconds each has taken, and repeats the lines in which
+# a goal names what has failed. The last line is the sum.
 # Usage: tests/check.sh GOAL...
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -21,11 +22,12 @@ for goal; do
 ${sum:-$((status == 0)) passed, $((status != 0)) failed}
 END
     [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+    grep '^failed: ' "$log" >>"$log.failures"
     [ "$failed" -eq 0 ] || echo "==== $goal FAILED"
     echo "==== $goal: $(($(date +%s) - begin)) seconds, $passed passed, $failed failed" | tee -a "$log.all"
 done
 
 sed -i 's/^==== //' "$log.all"
-cat "$log.all"
+cat "$log.all" "$log.failures"
 awk '{ passed += $(NF - 3); failed += $(NF - 1) }
      END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 }' "$log.all"

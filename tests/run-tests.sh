@@ -2,7 +2,8 @@
 # Runs test programs through the Level Zero loader on the software device, and counts.
 # Usage: tests/run-tests.sh [VARIANT...] [-- PROGRAM...]     default: plain, every program that was built for the variant
 # Each program's output is in build/logs/VARIANT/PROGRAM.log; that of a failing one is printed. build/logs/VARIANT/seconds
-# has how long each took. The last line is the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing
+# has how long each took. What has failed is named again at the end, in lines `failed: VARIANT PROGRAM: ...`. The last
+# line is the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing
 # counts as failed.
 #
 # A variant is a directory of programs and what is put before them on the command line. VARIANT-SUITE runs on the loader
@@ -155,6 +156,12 @@ for variant in ${variants:-plain}; do
 done
 echo "$work" | BUILD=$build xargs -n 2 -P "$(nproc)" tests/run-tests.sh --one
 
+echo "$work" | while read -r variant program; do
+    log=$build/logs/$variant/$program.log
+    if ! grep -q ' 0 [0-9]*$' "$log.counts" 2>/dev/null; then
+        { grep -A 2 '^not ok' "$log" || tail -n 3 "$log"; } 2>/dev/null | sed "s/^/failed: $variant $program: /"
+    fi
+done
 sum=$(echo "$work" | while read -r variant program; do
     cat "$build/logs/$variant/$program.log.counts" 2>/dev/null || echo 0 1
 done | awk '
