@@ -10355,6 +10355,13 @@ typedef enum zt__recording_state {
     ZT__RECORDING_STATES
 } zt__recording_state;
 
+/* How the last execution of a recording overlaps with those before it, which were not read. */
+typedef enum zt__overlap {
+    ZT__OVERLAPS_NONE,
+    ZT__OVERLAPS_IN_ORDER, /* all are on one queue or list: the last one can be read */
+    ZT__OVERLAPS_MIXED     /* nothing shows which execution a sample would be of: all are lost */
+} zt__overlap;
+
 /* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
@@ -10586,12 +10593,11 @@ struct zt__recording {
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
     int has_run;      /* and a probe was seen to be of it, in one of the visits since */
-    int is_unordered;   /* some of its probes are */
-    int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* nothing shows which of them a sample would be of: all are lost */
-    int ran_again;      /* it ran unreported, and not for the first time */
-    int ran_unreported; /* it ran at all, and its list is counted as such */
-    uint32_t calls;     /* of the driver that are in progress with it */
+    int is_unordered;    /* some of its probes are */
+    zt__overlap overlap; /* of the last execution with those before it */
+    int ran_again;       /* it ran unreported, and not for the first time */
+    int ran_unreported;  /* it ran at all, and its list is counted as such */
+    uint32_t calls;      /* of the driver that are in progress with it */
     uint32_t executions;
     uint32_t visit;          /* the collection that has visited it last */
     uint32_t count, due;     /* probes, and samples that they owe */
@@ -11094,7 +11100,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 /* ==== regions/deciding.h ================================================================================ */
 
-/* What becomes of a probe, by what was seen of it. */
+/* What becomes of a probe, and of a recording, by what was seen of them. */
 
 /* What a visit has seen of a probe. */
 typedef enum zt__seen {
@@ -11135,9 +11141,40 @@ typedef struct zt__decision {
    SAMPLE or an UNCOUNTED one. */
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
 
+/* What the driver has answered to the query whether an execution has ended. */
+typedef enum zt__asked {
+    ZT__ASKED,          /* it has, or has not; or there was nothing to be asked */
+    ZT__ASKED_IN_VAIN,  /* the query has failed, */
+    ZT__ASKED_FOR_LONG, /* and for long */
+    ZT__ASKED_COUNT
+} zt__asked;
+
+/* What is known of a recording at the end of a visit. */
+typedef struct zt__visited {
+    zt__asked asked;
+    int is_closed;
+    int was_reset; /* its list has run, and nothing of it did: the list was reset, which nobody has reported */
+    int owes;      /* samples */
+    int is_read;   /* nothing of it is left to be read or reset */
+    int has_ended;   /* the last execution */
+    int is_look_due; /* it may have run although nobody has reported that */
+} zt__visited;
+
+typedef enum zt__after_visit {
+    ZT__RECORDING_IS_VISITED_AGAIN,
+    ZT__RECORDING_IS_LOST, /* its samples are, and nothing shows when it can be read */
+    ZT__RECORDING_IS_READ,
+    ZT__RECORDING_HAS_NOT_RUN,  /* a look has found nothing */
+    ZT__RECORDING_IS_LOOKED_AT, /* it is closed, and looked at once more */
+    ZT__RECORDING_IS_FREE,      /* so are its probes, */
+    ZT__RECORDING_IS_RETIRED    /* or they are never used again */
+} zt__after_visit;
+
+ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited);
+
 /* ==== regions/deciding.c ================================================================================ */
 
-/* What becomes of a probe, by what was seen of it. */
+/* What becomes of a probe, and of a recording, by what was seen of them. */
 
 /* Of one that has ended, and has a sample to be read: by what was read. */
 static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
@@ -11174,6 +11211,25 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
         decision.next = ZT__NEXT_WAIT; /* no sample is waited for, so the driver may take its time */
     }
     return decision;
+}
+
+ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited) {
+    if (visited->asked == ZT__ASKED_FOR_LONG && visited->is_closed) {
+        return ZT__RECORDING_IS_RETIRED;
+    }
+    if (visited->asked == ZT__ASKED_FOR_LONG && visited->owes) {
+        return ZT__RECORDING_IS_LOST;
+    }
+    if (visited->asked != ZT__ASKED || !visited->is_read) {
+        return ZT__RECORDING_IS_VISITED_AGAIN;
+    }
+    if (visited->is_closed && visited->is_look_due) {
+        return ZT__RECORDING_IS_LOOKED_AT;
+    }
+    if (visited->is_closed || visited->was_reset) {
+        return ZT__RECORDING_IS_FREE;
+    }
+    return visited->has_ended ? ZT__RECORDING_IS_READ : ZT__RECORDING_HAS_NOT_RUN;
 }
 
 /* ==== regions/names.h =================================================================================== */
@@ -12078,8 +12134,7 @@ typedef struct zt__visit {
     int is_over;             /* of a queue: the device is done with all of it */
     uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
-    int cannot_ask;          /* the query whether the execution has ended has failed */
-    int gives_up;            /* it has failed for long */
+    zt__asked asked;         /* whether the execution has ended */
     int settles;             /* at least one probe */
 } zt__visit;
 
@@ -12256,7 +12311,8 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
-    reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    reading->knows_execution =
+        (recording->is_reported || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
     reading->times.list = recording->handle;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
@@ -12380,8 +12436,7 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         reading->call = call;
         profiler->batch.count++;
     }
-    visit->cannot_ask = 1;
-    visit->gives_up = zt__fails_for_long(probe);
+    visit->asked = zt__fails_for_long(probe) ? ZT__ASKED_FOR_LONG : ZT__ASKED_IN_VAIN;
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
@@ -13405,28 +13460,46 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
 
 static const double zt__two_to_64 = 18446744073709551616.0;
 
-/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+/* Converts the calculated values of all samples of the batch. The values of one metric have the same type, so that a
+   processor foresees which: one metric after the other takes half the time of one sample after the other. */
+static void zt__convert_values(const zt_profiler *profiler) {
+    const zt__batch *batch = &profiler->batch;
+    const zet_typed_value_t *values[ZT__BATCH];
+    double *rows[ZT__BATCH];
+    uint32_t reports[ZT__BATCH], g, m, tile, i, count = 0;
+    for (i = 0; i < batch->count; i++) {
+        if (batch->readings[i].outcome == ZT__READ) {
+            reports[count] = batch->readings[i].report;
+            rows[count] = batch->rows + (size_t)i * profiler->row_length;
+            memset(rows[count++], 0xff, profiler->row_length * sizeof **rows); /* NaN: what is not measured */
+        }
+    }
+    for (g = 0; g < batch->pass->group_count; g++) {
+        const zt__group *group = &batch->pass->groups[g];
+        for (i = 0; i < count; i++) {
+            values[i] = batch->values[g] + (size_t)reports[i] * group->metric_count * group->tiles;
+        }
+        for (tile = 0; tile < group->tiles; tile++) {
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                   : 1 + group->first_metric;
+            for (m = 0; m < group->metric_count; m++) {
+                for (i = 0; i < count; i++) {
+                    rows[i][column + m] = zt__value_of(&values[i][tile * group->metric_count + m]);
+                }
+            }
+        }
+    }
+}
+
+/* Completes the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__complete_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns, turn_ns, excess_ns;
-    uint32_t g, m, tile, i;
-    memset(row, 0xff, profiler->row_length * sizeof *row); /* NaN: what is not measured */
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values =
-            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
-        for (tile = 0; tile < group->tiles; tile++) {
-            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                     : 1 + group->first_metric);
-            for (m = 0; m < group->metric_count; m++) {
-                to[m] = zt__value_of(values++);
-            }
-        }
-    }
+    uint32_t m, tile, i;
 
     /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
        are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
@@ -13525,10 +13598,11 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
             }
         }
     }
+    zt__convert_values(profiler);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+            zt__complete_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
@@ -13650,27 +13724,11 @@ static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     }
 }
 
-/* Gives up a recording about which the driver cannot be asked for long. Returns the state that follows. */
-static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__recording *recording) {
-    if (recording->due == 0) {
-        return recording->next_state;
-    }
-    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-    recording->is_mixed = 1;
-    return ZT__RECORDING_DIRTY;
-}
-
-/* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
-static int zt__was_reset_unseen(const zt__visit *visit) {
-    const zt__recording *recording = visit->recording;
-    return visit->first && !recording->unread && !recording->has_run && recording->is_reported &&
-           recording->list;
-}
-
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->next_state;
+    zt__visited visited;
     recording->due -= visit->counted;
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
@@ -13684,39 +13742,51 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
-    if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
+    visited.asked = visit->asked;
+    visited.is_closed = to == ZT__RECORDING_CLOSED;
+    visited.is_read = !recording->unread;
+    visited.was_reset =
+        visit->first && visited.is_read && !recording->has_run && recording->is_reported && recording->list;
+    visited.owes = recording->due > 0;
+    visited.has_ended = recording->has_ended;
+    visited.is_look_due = recording->is_look_due;
+
+    switch (zt__decide_recording(&visited)) {
+    case ZT__RECORDING_IS_RETIRED:
         zt__retire_recording(profiler, recording);
         return;
-    }
-    if (visit->gives_up) {
-        to = zt__give_up_recording(profiler, recording);
-    }
-    if (zt__was_reset_unseen(visit)) {
-        recording->list->current = NULL;
-        recording->list = NULL;
-        recording->is_look_due = 0;
-        to = ZT__RECORDING_CLOSED;
-    }
-
-    if (recording->unread || visit->cannot_ask) { /* it is visited again */
-        if (to != ZT__RECORDING_CLOSED) {
-            /* If the rest is read later, it may run unreported in between. */
-            recording->is_look_due =
-                recording->has_ended || (recording->is_look_due && visit->cannot_ask && !visit->gives_up);
+    case ZT__RECORDING_IS_FREE:
+        if (recording->list) {
+            recording->list->current = NULL;
+            recording->list = NULL;
         }
-    } else if (to == ZT__RECORDING_CLOSED && recording->is_look_due) {
-        recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
-        recording->visit = 0;
-    } else if (to == ZT__RECORDING_CLOSED) {
         zt__recycle_recording(profiler, recording);
         return;
-    } else if (recording->has_ended) {
-        to = ZT__RECORDING_READY;
-        recording->has_ended = recording->has_run = recording->ran_again = 0;
-        recording->is_overlapped = recording->is_mixed = 0;
-        recording->polled = recording->first;
-    } else {
+    case ZT__RECORDING_IS_LOST:
+        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+        recording->overlap = ZT__OVERLAPS_MIXED;
+        recording->is_look_due = recording->has_ended;
+        to = ZT__RECORDING_DIRTY;
+        break;
+    case ZT__RECORDING_IS_VISITED_AGAIN:
+        if (!visited.is_closed) {
+            /* If the rest is read later, it may run unreported in between. */
+            recording->is_look_due =
+                recording->has_ended || (recording->is_look_due && visited.asked == ZT__ASKED_IN_VAIN);
+        }
+        break;
+    case ZT__RECORDING_IS_LOOKED_AT:
+        recording->has_ended = 0; /* what was read may have run once more */
+        recording->visit = 0;
+        break;
+    case ZT__RECORDING_HAS_NOT_RUN:
         recording->is_look_due = 0;
+        break;
+    case ZT__RECORDING_IS_READ:
+        recording->has_ended = recording->has_run = recording->ran_again = 0;
+        recording->overlap = ZT__OVERLAPS_NONE;
+        recording->polled = recording->first;
+        to = ZT__RECORDING_READY;
     }
     zt__move_recording(profiler, recording, to);
 }
@@ -15914,10 +15984,13 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
                    recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
-    if (overlaps && recording->runs_on != runs_on) {
-        recording->is_mixed = 1;
+    if (!overlaps) {
+        recording->overlap = ZT__OVERLAPS_NONE;
+    } else if (recording->runs_on != runs_on) {
+        recording->overlap = ZT__OVERLAPS_MIXED;
+    } else if (recording->overlap == ZT__OVERLAPS_NONE) {
+        recording->overlap = ZT__OVERLAPS_IN_ORDER;
     }
-    recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
@@ -15948,7 +16021,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
         }
     }
-    if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
+    if (recording->overlap == ZT__OVERLAPS_MIXED) {
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
     recording->next_state = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
@@ -50512,6 +50585,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A queue is SUBMITTED as long as it exists.
 
+       The state says what the application and the library do with a recording. What the device has done is known
+       apart from it: whether the last execution has ended, whether anybody has reported it, and whether it
+       overlaps with those before it.
+
        Samples count as begun when the driver has accepted the execution.
 
        A probe is in order if it ends after all that are before it on the list. An execution has ended when the
@@ -50549,7 +50626,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__visit_recording   visits the probes, if their events show that the execution has ended
        zt__visit_probe       queries the event of a probe, reads its reports, and resets it
        zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
-       zt__leave_recording   moves the recording to READY when all of it was read
+       zt__leave_recording   moves the recording to READY, or where else zt__decide_recording says
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
        zt__add_batch         adds the samples to the statistics of their paths and of the phases that count them
@@ -50595,4 +50672,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8871b88cf7c8ccc5 */
+/* Joined from src/ by src/join.py: 203b275624a34aaf */

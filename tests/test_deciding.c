@@ -1,4 +1,5 @@
-/* What becomes of a probe: zt__decide, by itself, over the whole of its table. */
+/* What becomes of a probe and of a recording: zt__decide and zt__decide_recording by themselves, over the whole of
+   their tables. */
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
 #include "fixture.h"
@@ -98,6 +99,52 @@ static void test_each_cause(void **state) {
         assert_int_equal(zt__decide(rows[i].of.seen, rows[i].of.owed, rows[i].of.data).cause, rows[i].cause);
 }
 
+/* ---- recordings ------------------------------------------------------------------------------------------ */
+
+static void for_all_visits(void (*check)(const zt__visited *of, zt__after_visit after)) {
+    for (int asked = 0; asked < ZT__ASKED_COUNT; asked++)
+        for (unsigned bits = 0; bits < 1u << 6; bits++) {
+            zt__visited of = {(zt__asked)asked, bits & 1,      bits >> 1 & 1, bits >> 2 & 1,
+                              bits >> 3 & 1,    bits >> 4 & 1, bits >> 5 & 1};
+            check(&of, zt__decide_recording(&of));
+        }
+}
+
+/* Probes are free when nothing of them is left to be read, and their list lets go of them. */
+static void is_free_only_if_read(const zt__visited *of, zt__after_visit after) {
+    if (after == ZT__RECORDING_IS_FREE)
+        assert_true(of->is_read && (of->is_closed || of->was_reset) && of->asked == ZT__ASKED);
+    if (after == ZT__RECORDING_IS_FREE && of->is_closed)
+        assert_false(of->is_look_due);
+}
+
+static void test_when_probes_are_free(void **state) {
+    (void)state;
+    for_all_visits(is_free_only_if_read);
+}
+
+static void is_ready_only_if_read(const zt__visited *of, zt__after_visit after) {
+    assert_int_equal(after == ZT__RECORDING_IS_READ, of->is_read && of->has_ended && !of->is_closed &&
+                                                         !of->was_reset && of->asked == ZT__ASKED);
+}
+
+static void test_when_a_recording_is_ready(void **state) {
+    (void)state;
+    for_all_visits(is_ready_only_if_read);
+}
+
+/* Samples are lost only after the driver was asked for long, and what is closed is never used again then. */
+static void is_given_up_only_after_long(const zt__visited *of, zt__after_visit after) {
+    assert_int_equal(after == ZT__RECORDING_IS_RETIRED, of->asked == ZT__ASKED_FOR_LONG && of->is_closed);
+    assert_int_equal(after == ZT__RECORDING_IS_LOST,
+                     of->asked == ZT__ASKED_FOR_LONG && !of->is_closed && of->owes);
+}
+
+static void test_when_a_recording_is_given_up(void **state) {
+    (void)state;
+    for_all_visits(is_given_up_only_after_long);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sample_is_counted_once),
@@ -106,6 +153,9 @@ int main(void) {
         cmocka_unit_test(test_what_may_run_is_left_alone),
         cmocka_unit_test(test_what_cannot_be_read_is_used_never_again),
         cmocka_unit_test(test_each_cause),
+        cmocka_unit_test(test_when_probes_are_free),
+        cmocka_unit_test(test_when_a_recording_is_ready),
+        cmocka_unit_test(test_when_a_recording_is_given_up),
     };
     return cmocka_run_group_tests_name("tests", tests, NULL, NULL);
 }

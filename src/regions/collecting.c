@@ -86,27 +86,11 @@ static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     }
 }
 
-/* Gives up a recording about which the driver cannot be asked for long. Returns the state that follows. */
-static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__recording *recording) {
-    if (recording->due == 0) {
-        return recording->next_state;
-    }
-    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-    recording->is_mixed = 1;
-    return ZT__RECORDING_DIRTY;
-}
-
-/* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
-static int zt__was_reset_unseen(const zt__visit *visit) {
-    const zt__recording *recording = visit->recording;
-    return visit->first && !recording->unread && !recording->has_run && recording->is_reported &&
-           recording->list;
-}
-
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->next_state;
+    zt__visited visited;
     recording->due -= visit->counted;
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
@@ -120,39 +104,51 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
-    if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
+    visited.asked = visit->asked;
+    visited.is_closed = to == ZT__RECORDING_CLOSED;
+    visited.is_read = !recording->unread;
+    visited.was_reset =
+        visit->first && visited.is_read && !recording->has_run && recording->is_reported && recording->list;
+    visited.owes = recording->due > 0;
+    visited.has_ended = recording->has_ended;
+    visited.is_look_due = recording->is_look_due;
+
+    switch (zt__decide_recording(&visited)) {
+    case ZT__RECORDING_IS_RETIRED:
         zt__retire_recording(profiler, recording);
         return;
-    }
-    if (visit->gives_up) {
-        to = zt__give_up_recording(profiler, recording);
-    }
-    if (zt__was_reset_unseen(visit)) {
-        recording->list->current = NULL;
-        recording->list = NULL;
-        recording->is_look_due = 0;
-        to = ZT__RECORDING_CLOSED;
-    }
-
-    if (recording->unread || visit->cannot_ask) { /* it is visited again */
-        if (to != ZT__RECORDING_CLOSED) {
-            /* If the rest is read later, it may run unreported in between. */
-            recording->is_look_due =
-                recording->has_ended || (recording->is_look_due && visit->cannot_ask && !visit->gives_up);
+    case ZT__RECORDING_IS_FREE:
+        if (recording->list) {
+            recording->list->current = NULL;
+            recording->list = NULL;
         }
-    } else if (to == ZT__RECORDING_CLOSED && recording->is_look_due) {
-        recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
-        recording->visit = 0;
-    } else if (to == ZT__RECORDING_CLOSED) {
         zt__recycle_recording(profiler, recording);
         return;
-    } else if (recording->has_ended) {
-        to = ZT__RECORDING_READY;
-        recording->has_ended = recording->has_run = recording->ran_again = 0;
-        recording->is_overlapped = recording->is_mixed = 0;
-        recording->polled = recording->first;
-    } else {
+    case ZT__RECORDING_IS_LOST:
+        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+        recording->overlap = ZT__OVERLAPS_MIXED;
+        recording->is_look_due = recording->has_ended;
+        to = ZT__RECORDING_DIRTY;
+        break;
+    case ZT__RECORDING_IS_VISITED_AGAIN:
+        if (!visited.is_closed) {
+            /* If the rest is read later, it may run unreported in between. */
+            recording->is_look_due =
+                recording->has_ended || (recording->is_look_due && visited.asked == ZT__ASKED_IN_VAIN);
+        }
+        break;
+    case ZT__RECORDING_IS_LOOKED_AT:
+        recording->has_ended = 0; /* what was read may have run once more */
+        recording->visit = 0;
+        break;
+    case ZT__RECORDING_HAS_NOT_RUN:
         recording->is_look_due = 0;
+        break;
+    case ZT__RECORDING_IS_READ:
+        recording->has_ended = recording->has_run = recording->ran_again = 0;
+        recording->overlap = ZT__OVERLAPS_NONE;
+        recording->polled = recording->first;
+        to = ZT__RECORDING_READY;
     }
     zt__move_recording(profiler, recording, to);
 }

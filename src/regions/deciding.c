@@ -1,4 +1,4 @@
-/* What becomes of a probe, by what was seen of it. */
+/* What becomes of a probe, and of a recording, by what was seen of them. */
 
 #include "regions/deciding.h"
 
@@ -40,4 +40,23 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
         decision.next = ZT__NEXT_WAIT; /* no sample is waited for, so the driver may take its time */
     }
     return decision;
+}
+
+ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited) {
+    if (visited->asked == ZT__ASKED_FOR_LONG && visited->is_closed) {
+        return ZT__RECORDING_IS_RETIRED;
+    }
+    if (visited->asked == ZT__ASKED_FOR_LONG && visited->owes) {
+        return ZT__RECORDING_IS_LOST;
+    }
+    if (visited->asked != ZT__ASKED || !visited->is_read) {
+        return ZT__RECORDING_IS_VISITED_AGAIN;
+    }
+    if (visited->is_closed && visited->is_look_due) {
+        return ZT__RECORDING_IS_LOOKED_AT;
+    }
+    if (visited->is_closed || visited->was_reset) {
+        return ZT__RECORDING_IS_FREE;
+    }
+    return visited->has_ended ? ZT__RECORDING_IS_READ : ZT__RECORDING_HAS_NOT_RUN;
 }

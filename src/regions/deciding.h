@@ -1,4 +1,4 @@
-/* What becomes of a probe, by what was seen of it. */
+/* What becomes of a probe, and of a recording, by what was seen of them. */
 
 #pragma once
 
@@ -44,3 +44,34 @@ typedef struct zt__decision {
 /* Returns what is counted, and what happens to the probe. `data` matters for one that has ended and owes a
    SAMPLE or an UNCOUNTED one. */
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
+
+/* What the driver has answered to the query whether an execution has ended. */
+typedef enum zt__asked {
+    ZT__ASKED,          /* it has, or has not; or there was nothing to be asked */
+    ZT__ASKED_IN_VAIN,  /* the query has failed, */
+    ZT__ASKED_FOR_LONG, /* and for long */
+    ZT__ASKED_COUNT
+} zt__asked;
+
+/* What is known of a recording at the end of a visit. */
+typedef struct zt__visited {
+    zt__asked asked;
+    int is_closed;
+    int was_reset; /* its list has run, and nothing of it did: the list was reset, which nobody has reported */
+    int owes;      /* samples */
+    int is_read;   /* nothing of it is left to be read or reset */
+    int has_ended;   /* the last execution */
+    int is_look_due; /* it may have run although nobody has reported that */
+} zt__visited;
+
+typedef enum zt__after_visit {
+    ZT__RECORDING_IS_VISITED_AGAIN,
+    ZT__RECORDING_IS_LOST, /* its samples are, and nothing shows when it can be read */
+    ZT__RECORDING_IS_READ,
+    ZT__RECORDING_HAS_NOT_RUN,  /* a look has found nothing */
+    ZT__RECORDING_IS_LOOKED_AT, /* it is closed, and looked at once more */
+    ZT__RECORDING_IS_FREE,      /* so are its probes, */
+    ZT__RECORDING_IS_RETIRED    /* or they are never used again */
+} zt__after_visit;
+
+ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited);

@@ -51,6 +51,13 @@ typedef enum zt__recording_state {
     ZT__RECORDING_STATES
 } zt__recording_state;
 
+/* How the last execution of a recording overlaps with those before it, which were not read. */
+typedef enum zt__overlap {
+    ZT__OVERLAPS_NONE,
+    ZT__OVERLAPS_IN_ORDER, /* all are on one queue or list: the last one can be read */
+    ZT__OVERLAPS_MIXED     /* nothing shows which execution a sample would be of: all are lost */
+} zt__overlap;
+
 /* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
@@ -282,12 +289,11 @@ struct zt__recording {
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
     int has_run;      /* and a probe was seen to be of it, in one of the visits since */
-    int is_unordered;   /* some of its probes are */
-    int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* nothing shows which of them a sample would be of: all are lost */
-    int ran_again;      /* it ran unreported, and not for the first time */
-    int ran_unreported; /* it ran at all, and its list is counted as such */
-    uint32_t calls;     /* of the driver that are in progress with it */
+    int is_unordered;    /* some of its probes are */
+    zt__overlap overlap; /* of the last execution with those before it */
+    int ran_again;       /* it ran unreported, and not for the first time */
+    int ran_unreported;  /* it ran at all, and its list is counted as such */
+    uint32_t calls;      /* of the driver that are in progress with it */
     uint32_t executions;
     uint32_t visit;          /* the collection that has visited it last */
     uint32_t count, due;     /* probes, and samples that they owe */

@@ -8,7 +8,6 @@
 #include "base/platform.h"
 #include "metrics/driver.h"
 #include "metrics/groups.h"
-#include "regions/deciding.h"
 #include "regions/profiler.h"
 
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
@@ -159,7 +158,8 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
-    reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    reading->knows_execution =
+        (recording->is_reported || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
     reading->times.list = recording->handle;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
@@ -283,8 +283,7 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         reading->call = call;
         profiler->batch.count++;
     }
-    visit->cannot_ask = 1;
-    visit->gives_up = zt__fails_for_long(probe);
+    visit->asked = zt__fails_for_long(probe) ? ZT__ASKED_FOR_LONG : ZT__ASKED_IN_VAIN;
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
+#include "regions/deciding.h"
 #include "regions/profiler.h"
 
 /* One visit to a recording: what it starts from, and what it finds. */
@@ -14,8 +15,7 @@ typedef struct zt__visit {
     int is_over;             /* of a queue: the device is done with all of it */
     uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
-    int cannot_ask;          /* the query whether the execution has ended has failed */
-    int gives_up;            /* it has failed for long */
+    zt__asked asked;         /* whether the execution has ended */
     int settles;             /* at least one probe */
 } zt__visit;
 

@@ -191,10 +191,13 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
                    recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
-    if (overlaps && recording->runs_on != runs_on) {
-        recording->is_mixed = 1;
+    if (!overlaps) {
+        recording->overlap = ZT__OVERLAPS_NONE;
+    } else if (recording->runs_on != runs_on) {
+        recording->overlap = ZT__OVERLAPS_MIXED;
+    } else if (recording->overlap == ZT__OVERLAPS_NONE) {
+        recording->overlap = ZT__OVERLAPS_IN_ORDER;
     }
-    recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
@@ -225,7 +228,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
         }
     }
-    if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
+    if (recording->overlap == ZT__OVERLAPS_MIXED) {
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
     recording->next_state = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;

@@ -32,6 +32,10 @@
 
        A queue is SUBMITTED as long as it exists.
 
+       The state says what the application and the library do with a recording. What the device has done is known
+       apart from it: whether the last execution has ended, whether anybody has reported it, and whether it
+       overlaps with those before it.
+
        Samples count as begun when the driver has accepted the execution.
 
        A probe is in order if it ends after all that are before it on the list. An execution has ended when the
@@ -69,7 +73,7 @@
        zt__visit_recording   visits the probes, if their events show that the execution has ended
        zt__visit_probe       queries the event of a probe, reads its reports, and resets it
        zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
-       zt__leave_recording   moves the recording to READY when all of it was read
+       zt__leave_recording   moves the recording to READY, or where else zt__decide_recording says
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
        zt__add_batch         adds the samples to the statistics of their paths and of the phases that count them
