@@ -11176,41 +11176,46 @@ ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited);
 
 /* What becomes of a probe, and of a recording, by what was seen of them. */
 
-/* Of one that has ended, and has a sample to be read: by what was read. */
-static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
-    /* READ */ {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_RESET},
-    /* LATE */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* MISSING */ {ZT__MISSED, ZT_LOST_NEVER_DELIVERED, ZT__NEXT_RESET},
-    /* OTHER_PASS */ {ZT__MISSED, ZT_LOST_OTHER_PASS, ZT__NEXT_RESET},
-    /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
+/* Nothing is counted; or the sample that is owed is lost or dropped. */
+#define ZT__COUNTS_NOTHING(next)                                                                             \
+    { ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_##next }
+#define ZT__COUNTS_MISSED(cause, next)                                                                       \
+    { ZT__MISSED, cause, ZT__NEXT_##next }
+
+/* clang-format off */
+
+/* By what was read of one that has ended and has a sample: SAMPLE or UNCOUNTED. */
+static const zt__decision zt__by_data[ZT__DATA_COUNT] = {
+    /* READ */       {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_RESET},
+    /* LATE */       ZT__COUNTS_NOTHING(WAIT),
+    /* MISSING */    ZT__COUNTS_MISSED(ZT_LOST_NEVER_DELIVERED, RESET),
+    /* OTHER_PASS */ ZT__COUNTS_MISSED(ZT_LOST_OTHER_PASS, RESET),
+    /* REFUSED */    ZT__COUNTS_MISSED(ZT_LOST_READ_FAILED, RESET),
 };
 
-/* Of all others. `outcome` and `cause` hold where a SAMPLE is owed, and in the row ENDED where AGAIN is; elsewhere only
-   `next` holds. */
-static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
-    /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
-    /* ENDED */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
-    /* FAILING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* FAILED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE},
-    /* NO_EVENT */ {ZT__MISSED, ZT_LOST_EVENT, ZT__NEXT_RESET},
-    /* DEVICE_LOST */ {ZT__MISSED, ZT_LOST_DEVICE, ZT__NEXT_RETIRE},
+/* By what was seen of it. Where no sample is waited for, a driver that fails may take its time. */
+static const zt__decision zt__by_seen[ZT__SEEN_COUNT][2] = {
+    /*                if a SAMPLE is owed                               if not */
+    /* PENDING */     {ZT__COUNTS_NOTHING(WAIT),                        ZT__COUNTS_NOTHING(WAIT)},
+    /* NEVER */       {ZT__COUNTS_MISSED(ZT_DROPPED_NEVER_RAN, SETTLE), ZT__COUNTS_NOTHING(SETTLE)},
+    /* ENDED */       {ZT__COUNTS_MISSED(ZT_LOST_OVERWRITTEN, RESET),   ZT__COUNTS_NOTHING(RESET)},
+    /* FAILING */     {ZT__COUNTS_NOTHING(WAIT),                        ZT__COUNTS_NOTHING(WAIT)},
+    /* FAILED */      {ZT__COUNTS_MISSED(ZT_LOST_READ_FAILED, RETIRE),  ZT__COUNTS_NOTHING(WAIT)},
+    /* NO_EVENT */    {ZT__COUNTS_MISSED(ZT_LOST_EVENT, RESET),         ZT__COUNTS_NOTHING(RESET)},
+    /* DEVICE_LOST */ {ZT__COUNTS_MISSED(ZT_LOST_DEVICE, RETIRE),       ZT__COUNTS_NOTHING(RETIRE)},
 };
+
+/* clang-format on */
 
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
-    zt__decision decision = zt__of_others[seen];
-    if (seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED)) {
-        return zt__of_ended[data];
+    int has_ended = seen == ZT__SEEN_ENDED;
+    if (has_ended && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED)) {
+        return zt__by_data[data];
     }
-    if (owed == ZT__OWED_SAMPLE || (seen == ZT__SEEN_ENDED && owed == ZT__OWED_AGAIN)) {
-        return decision;
+    if (has_ended && owed == ZT__OWED_AGAIN) {
+        owed = ZT__OWED_SAMPLE; /* an execution that nobody has reported counts as soon as it has ended */
     }
-    decision.outcome = ZT__NO_SAMPLE;
-    decision.cause = ZT_CAUSE_COUNT;
-    if (seen == ZT__SEEN_FAILED) {
-        decision.next = ZT__NEXT_WAIT; /* no sample is waited for, so the driver may take its time */
-    }
-    return decision;
+    return zt__by_seen[seen][owed != ZT__OWED_SAMPLE];
 }
 
 ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited) {
@@ -13173,6 +13178,16 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     return 1;
 }
 
+/* Returns whether the device is known to be done with a recording because its list is reset or destroyed. Events are asked
+   about what is on its way; and about what was read, which may have run once more. */
+static int zt__ends_with_list(const zt__recording *recording) {
+    int is_asked = recording->state == ZT__RECORDING_SUBMITTING ||
+                   recording->state == ZT__RECORDING_SUBMITTED ||
+                   (recording->state == ZT__RECORDING_READY && !recording->unread);
+    int shows_end = recording->witness || recording->is_unordered;
+    return !is_asked || !shows_end;
+}
+
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = list->current;
     zt__probe *probe;
@@ -13191,19 +13206,14 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) { /* what could not be reset before; the others may have run once more */
+        if (probe
+                ->needs_reset) { /* it is reset now. The others are looked at, which may have run once more */
             probe->is_settled = 0;
             recording->unread = recording->first;
             recording->is_look_due = 1;
         }
     }
-    /* The device is done with what is not known to run, and with what has no event that shows it: the application has
-       reset or destroyed the list, or is about to. */
-    if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
-        (recording->state == ZT__RECORDING_READY && recording->unread) ||
-        (!recording->witness && !recording->is_unordered)) {
-        recording->has_ended = 1;
-    }
+    recording->has_ended |= zt__ends_with_list(recording);
     zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
 }
 
@@ -29583,6 +29593,9 @@ static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
                                                                     &call) == ZE_RESULT_SUCCESS;
         zt__change_event(event, has_signalled ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
     } else if (event->state == ZT__EVENT_BORROWED && event->is_recorded) {
+        /* It stays borrowed for the next execution. The sample of the last one is saved, unless it was read. It is lost if
+           the list was executed again since it was read, because nothing shows whose time stamps these are; and, with a
+           marker, if it has not ended. */
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
         if (probe->source_state == ZT__SOURCE_BORROWED &&
@@ -50672,4 +50685,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 52ba78751f62f4d8 */
+/* Joined from src/ by src/join.py: 2fe262ba5c60c0c9 */

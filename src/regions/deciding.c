@@ -5,41 +5,46 @@
 #include "base/compiler.h"
 #include "regions/profiler.h"
 
-/* Of one that has ended, and has a sample to be read: by what was read. */
-static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
-    /* READ */ {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_RESET},
-    /* LATE */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* MISSING */ {ZT__MISSED, ZT_LOST_NEVER_DELIVERED, ZT__NEXT_RESET},
-    /* OTHER_PASS */ {ZT__MISSED, ZT_LOST_OTHER_PASS, ZT__NEXT_RESET},
-    /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
+/* Nothing is counted; or the sample that is owed is lost or dropped. */
+#define ZT__COUNTS_NOTHING(next)                                                                             \
+    { ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_##next }
+#define ZT__COUNTS_MISSED(cause, next)                                                                       \
+    { ZT__MISSED, cause, ZT__NEXT_##next }
+
+/* clang-format off */
+
+/* By what was read of one that has ended and has a sample: SAMPLE or UNCOUNTED. */
+static const zt__decision zt__by_data[ZT__DATA_COUNT] = {
+    /* READ */       {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_RESET},
+    /* LATE */       ZT__COUNTS_NOTHING(WAIT),
+    /* MISSING */    ZT__COUNTS_MISSED(ZT_LOST_NEVER_DELIVERED, RESET),
+    /* OTHER_PASS */ ZT__COUNTS_MISSED(ZT_LOST_OTHER_PASS, RESET),
+    /* REFUSED */    ZT__COUNTS_MISSED(ZT_LOST_READ_FAILED, RESET),
 };
 
-/* Of all others. `outcome` and `cause` hold where a SAMPLE is owed, and in the row ENDED where AGAIN is; elsewhere only
-   `next` holds. */
-static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
-    /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
-    /* ENDED */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
-    /* FAILING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
-    /* FAILED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE},
-    /* NO_EVENT */ {ZT__MISSED, ZT_LOST_EVENT, ZT__NEXT_RESET},
-    /* DEVICE_LOST */ {ZT__MISSED, ZT_LOST_DEVICE, ZT__NEXT_RETIRE},
+/* By what was seen of it. Where no sample is waited for, a driver that fails may take its time. */
+static const zt__decision zt__by_seen[ZT__SEEN_COUNT][2] = {
+    /*                if a SAMPLE is owed                               if not */
+    /* PENDING */     {ZT__COUNTS_NOTHING(WAIT),                        ZT__COUNTS_NOTHING(WAIT)},
+    /* NEVER */       {ZT__COUNTS_MISSED(ZT_DROPPED_NEVER_RAN, SETTLE), ZT__COUNTS_NOTHING(SETTLE)},
+    /* ENDED */       {ZT__COUNTS_MISSED(ZT_LOST_OVERWRITTEN, RESET),   ZT__COUNTS_NOTHING(RESET)},
+    /* FAILING */     {ZT__COUNTS_NOTHING(WAIT),                        ZT__COUNTS_NOTHING(WAIT)},
+    /* FAILED */      {ZT__COUNTS_MISSED(ZT_LOST_READ_FAILED, RETIRE),  ZT__COUNTS_NOTHING(WAIT)},
+    /* NO_EVENT */    {ZT__COUNTS_MISSED(ZT_LOST_EVENT, RESET),         ZT__COUNTS_NOTHING(RESET)},
+    /* DEVICE_LOST */ {ZT__COUNTS_MISSED(ZT_LOST_DEVICE, RETIRE),       ZT__COUNTS_NOTHING(RETIRE)},
 };
+
+/* clang-format on */
 
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
-    zt__decision decision = zt__of_others[seen];
-    if (seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED)) {
-        return zt__of_ended[data];
+    int has_ended = seen == ZT__SEEN_ENDED;
+    if (has_ended && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED)) {
+        return zt__by_data[data];
     }
-    if (owed == ZT__OWED_SAMPLE || (seen == ZT__SEEN_ENDED && owed == ZT__OWED_AGAIN)) {
-        return decision;
+    if (has_ended && owed == ZT__OWED_AGAIN) {
+        owed = ZT__OWED_SAMPLE; /* an execution that nobody has reported counts as soon as it has ended */
     }
-    decision.outcome = ZT__NO_SAMPLE;
-    decision.cause = ZT_CAUSE_COUNT;
-    if (seen == ZT__SEEN_FAILED) {
-        decision.next = ZT__NEXT_WAIT; /* no sample is waited for, so the driver may take its time */
-    }
-    return decision;
+    return zt__by_seen[seen][owed != ZT__OWED_SAMPLE];
 }
 
 ZT__PRIVATE zt__after_visit zt__decide_recording(const zt__visited *visited) {

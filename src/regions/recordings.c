@@ -358,6 +358,16 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     return 1;
 }
 
+/* Returns whether the device is known to be done with a recording because its list is reset or destroyed. Events are asked
+   about what is on its way; and about what was read, which may have run once more. */
+static int zt__ends_with_list(const zt__recording *recording) {
+    int is_asked = recording->state == ZT__RECORDING_SUBMITTING ||
+                   recording->state == ZT__RECORDING_SUBMITTED ||
+                   (recording->state == ZT__RECORDING_READY && !recording->unread);
+    int shows_end = recording->witness || recording->is_unordered;
+    return !is_asked || !shows_end;
+}
+
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = list->current;
     zt__probe *probe;
@@ -376,19 +386,14 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) { /* what could not be reset before; the others may have run once more */
+        if (probe
+                ->needs_reset) { /* it is reset now. The others are looked at, which may have run once more */
             probe->is_settled = 0;
             recording->unread = recording->first;
             recording->is_look_due = 1;
         }
     }
-    /* The device is done with what is not known to run, and with what has no event that shows it: the application has
-       reset or destroyed the list, or is about to. */
-    if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
-        (recording->state == ZT__RECORDING_READY && recording->unread) ||
-        (!recording->witness && !recording->is_unordered)) {
-        recording->has_ended = 1;
-    }
+    recording->has_ended |= zt__ends_with_list(recording);
     zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
 }
 

@@ -395,6 +395,9 @@ static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
                                                                     &call) == ZE_RESULT_SUCCESS;
         zt__change_event(event, has_signalled ? ZT__IS_RESET : ZT__IS_RESET_EARLY);
     } else if (event->state == ZT__EVENT_BORROWED && event->is_recorded) {
+        /* It stays borrowed for the next execution. The sample of the last one is saved, unless it was read. It is lost if
+           the list was executed again since it was read, because nothing shows whose time stamps these are; and, with a
+           marker, if it has not ended. */
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
         if (probe->source_state == ZT__SOURCE_BORROWED &&
