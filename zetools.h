@@ -8774,19 +8774,19 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     }
 }
 
+/* Not a switch: types differ from metric to metric, so its indirect jump would be mispredicted, which costs several
+   times as much as the conversion. Integers are chosen without a jump. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
+    int is_uint32 = value->type == ZET_VALUE_TYPE_UINT32, is_bool = value->type == ZET_VALUE_TYPE_BOOL8;
     double number = zt__nan();
-    if (value->type == ZET_VALUE_TYPE_UINT64) { /* most are */
-        return (double)value->value.ui64;
+    if (value->type == ZET_VALUE_TYPE_UINT64 || is_uint32 || is_bool) {
+        uint64_t integer = is_uint32 ? value->value.ui32 : value->value.ui64;
+        return (double)(is_bool ? value->value.b8 != 0 : integer);
     }
     if (value->type == ZET_VALUE_TYPE_FLOAT32) {
         number = (double)value->value.fp32;
     } else if (value->type == ZET_VALUE_TYPE_FLOAT64) {
         number = value->value.fp64;
-    } else if (value->type == ZET_VALUE_TYPE_UINT32) {
-        number = value->value.ui32;
-    } else if (value->type == ZET_VALUE_TYPE_BOOL8) {
-        number = value->value.b8 != 0;
     }
     return zt__is_finite(number) ? number : zt__nan();
 }
@@ -10366,8 +10366,10 @@ typedef enum zt__overlap {
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
        `times` is NULL; NOT_READY if it is not done; INVALID_SYNCHRONIZATION_OBJECT if what shows this was
-       taken away; else the result of the call that failed. */
-    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times, const char **call);
+       taken away; else the result of the call that failed. With `has_ended`, the device is known to be done with what
+       the library has appended: it need not be asked. */
+    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, int has_ended, zt__sample_times *times,
+                        const char **call);
     ze_result_t (*reset)(zt_profiler *profiler, zt__probe *probe, const char **call);
     int is_foreign; /* the device writes nothing that is the library's */
 } zt__way;
@@ -10508,7 +10510,7 @@ struct zt__probe {
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
     int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
-    int is_read;      /* in a queue: by the visit that is in progress */
+    int is_read;      /* in a queue: by the visit that is in progress, which clears is_due at its end */
     int is_settled;   /* all of the last execution was read, and reset */
     int is_dropped;   /* its commands are not all on the list: it has no sample */
     int shows_end;    /* `way->read` shows when the device is done with it */
@@ -10587,20 +10589,19 @@ struct zt__recording {
     zt__recording_state state;      /* changed only by zt__move_recording */
     zt__recording_state next_state; /* after SUBMITTING or READING */
     int is_queue;
-    int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
-    int has_run;      /* and a probe was seen to be of it, in one of the visits since */
-    int is_unordered;    /* some of its probes are */
-    zt__overlap overlap; /* of the last execution with those before it */
-    int ran_again;       /* it ran unreported, and not for the first time */
-    int ran_unreported;  /* it ran at all, and its list is counted as such */
-    uint32_t calls;      /* of the driver that are in progress with it */
-    uint32_t executions;
+    int has_run;      /* and at least one probe was seen to be of it. If none is, the list was reset unseen */
+    int is_unordered;        /* some of its probes are */
+    zt__overlap overlap;     /* of the last execution with those before it */
+    int ran_again;           /* it ran unreported, and not for the first time */
+    int ran_unreported;      /* it ran at all, and its list is counted as such */
+    uint32_t calls;          /* of the driver that are in progress with it */
+    uint64_t executions;     /* that zt_execute or a tracer has submitted */
     uint32_t visit;          /* the collection that has visited it last */
-    uint32_t count, due;     /* probes, and samples that they owe */
+    uint32_t due;            /* samples that its probes owe */
     zt__probe *first, *last; /* in the order in which they ended */
     zt__probe *unread;       /* the first that is not settled, or one before it */
     zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
@@ -12135,12 +12136,13 @@ ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
 typedef struct zt__visit {
     zt__recording *recording;
     zt__probe *first, *last; /* its probes that were not read, when the visit began */
-    int reads_front;         /* its list may be immediate */
-    int is_over;             /* of a queue: the device is done with all of it */
-    uint32_t counted;        /* samples that were read, and were counted as begun before */
-    int finds_run;           /* an execution that nobody has reported */
-    zt__asked asked;         /* whether the execution has ended */
-    int settles;             /* at least one probe */
+    int reads_front;    /* it is OPEN, and its list may be immediate: what has ended is read from the front */
+    int is_over;        /* of a queue: the device is done with all of it */
+    uint32_t counted;   /* samples that were read, and were counted as begun before */
+    int finds_run;      /* an execution that nobody has reported */
+    zt__asked asked;    /* whether the execution has ended */
+    int settles;        /* at least one probe */
+    int all_have_ended; /* all probes in order that show their ends */
 } zt__visit;
 
 /* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may
@@ -12257,8 +12259,8 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     return ZT__DATA_REFUSED;
 }
 
-/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
-static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
+/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. `has_ended`: it has. */
+static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over, int has_ended,
                                   zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -12270,7 +12272,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (!probe->shows_end) {
         return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
     }
-    result = probe->way->read(profiler, probe, &reading->times, &reading->call);
+    result = probe->way->read(profiler, probe, has_ended, &reading->times, &reading->call);
     if (result == ZE_RESULT_SUCCESS) {
         return ZT__SEEN_ENDED;
     }
@@ -12300,7 +12302,7 @@ static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe
     if (recording->ran_again) {
         return ZT__OWED_AGAIN;
     }
-    return recording->is_reported || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
+    return recording->executions > 0 || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
 }
 
 /* Starts to fill the next reading of the batch. */
@@ -12315,13 +12317,13 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->region = probe->region;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
-    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
+    reading->submitted_ns = recording->executions > 0 ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution =
-        (recording->is_reported || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
+        (recording->executions > 0 || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
     reading->times.list = recording->handle;
-    if (recording->is_reported) {
+    if (recording->executions > 0) {
         reading->origin.submitted_by = recording->thread;
-        reading->origin.executions = recording->executions;
+        reading->origin.executions = (uint32_t)recording->executions;
         reading->times.runs_on = recording->runs_on;
     }
     if (!probe->is_due) { /* nobody knows when it was submitted */
@@ -12336,7 +12338,8 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    int has_ended = visit->all_have_ended && !probe->is_unordered;
+    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, has_ended, reading);
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
     const char *call = NULL;
@@ -12368,7 +12371,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     }
     if (decision.cause == ZT_DROPPED_NEVER_RAN) {
         probe->is_dropped = 1;
-        reading->never_began = !recording->is_reported;
+        reading->never_began = recording->executions == 0;
     }
     is_settled = decision.next != ZT__NEXT_WAIT;
     if (decision.next == ZT__NEXT_RESET) {
@@ -12391,6 +12394,18 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         profiler->batch.count++;
     }
     return seen;
+}
+
+/* Returns whether all probes in order have ended, from `first` to `last`, because the first and the last of these have: two
+   queries in place of one for each. Those that never ran, because their list was reset unseen, are the first ones. */
+static int zt__have_all_ended(zt_profiler *profiler, zt__probe *first, zt__probe *last) {
+    const char *call;
+    while (first && first != last &&
+           (first->is_settled || first->needs_reset || !first->shows_end || first->is_unordered)) {
+        first = first->next;
+    }
+    return first && first != last && first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_SUCCESS &&
+           last->way->read(profiler, last, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -12416,7 +12431,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     zt__probe *probe = *polled;
     for (; recording->is_unordered && probe && result == ZE_RESULT_SUCCESS;) {
         if (probe->is_unordered && probe->shows_end) {
-            result = probe->way->read(profiler, probe, NULL, call);
+            result = probe->way->read(profiler, probe, 0, NULL, call);
             result = zt__without_event(recording, result);
         }
         if (result == ZE_RESULT_SUCCESS) {
@@ -12425,7 +12440,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     }
     *polled = probe;
     if (recording->witness && result == ZE_RESULT_SUCCESS) {
-        result = recording->witness->way->read(profiler, recording->witness, NULL, call);
+        result = recording->witness->way->read(profiler, recording->witness, 0, NULL, call);
     }
     return zt__without_event(recording, result);
 }
@@ -12444,8 +12459,8 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     visit->asked = zt__fails_for_long(probe) ? ZT__ASKED_FOR_LONG : ZT__ASKED_IN_VAIN;
 }
 
-/* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
-   it is behind that, and its list is still there. */
+/* Returns whether the device may not have begun a probe yet, although an execution has ended: the probe shows no end, is
+   behind the last that does, and its list was not reset. */
 static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
     return !probe->shows_end && recording->next_state != ZT__RECORDING_CLOSED &&
            (!recording->witness || probe->number > recording->witness->number);
@@ -12465,8 +12480,8 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
-            /* It may have run once more while it was read: then the events of those that were reset before show
-               it, and that of its last does not. So each is looked at. */
+            /* It may have run once more while it was read. Then probes that had been reset have signalled again, and
+               the last has not. So each is looked at. */
             result = ZE_RESULT_SUCCESS;
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
@@ -12489,6 +12504,8 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         recording->has_ended = 1;
     }
+    visit->all_have_ended = recording->witness && !visit->reads_front &&
+                            zt__have_all_ended(profiler, recording->unread, recording->witness);
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -12504,6 +12521,8 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
+    visit->all_have_ended = !visit->reads_front && visit->last->shows_end && !visit->last->is_unordered &&
+                            zt__have_all_ended(profiler, visit->first, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;
@@ -13013,7 +13032,7 @@ ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording
                            cause,
                            1,
                            0};
-    if (!recording->is_reported) {
+    if (recording->executions == 0) {
         missing.since_ns = probe->begun_ns;
     }
     zt__miss_in_phases(profiler, &probe->entry);
@@ -13112,7 +13131,6 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
         recording->first = probe;
     }
     recording->last = probe;
-    recording->count++;
     if (!recording->unread) {
         recording->unread = probe;
     }
@@ -13138,7 +13156,6 @@ ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *rec
     }
     zt__unchain(recording);
     recording->last = recording->unread = recording->witness = recording->polled = NULL;
-    recording->count = 0;
     recording->next = profiler->unused_recordings;
     profiler->unused_recordings = recording;
 }
@@ -13222,7 +13239,6 @@ static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) 
     while (recording->first && recording->first->is_settled) {
         zt__probe *probe = recording->first;
         recording->first = probe->next;
-        recording->count--;
         if (recording->unread == probe) {
             recording->unread = probe->next;
         }
@@ -13290,15 +13306,21 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
+    int can_add;
     zt__list *list = probe->list;
+    list->open_count++; /* keeps the record of the list while the mutex is unlocked */
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__miss_in_phases(profiler, &probe->entry);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
     zt__await_reading(profiler, list);
-    /* Its commands belong to the current recording, also after that has run. */
-    if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
+    /* Its commands belong to the current recording, also after that has run. One that is READING for so long that it is
+       not waited for cannot take it. */
+    can_add = list->current ? list->current->state != ZT__RECORDING_READING
+                            : has_commands && zt__prepare_recording(profiler, list);
+    list->open_count--;
+    if (has_commands && can_add) {
         zt__add_to_recording(list, probe);
         zt__chain_recording(profiler, list->current);
     } else {
@@ -13470,46 +13492,28 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
 
 static const double zt__two_to_64 = 18446744073709551616.0;
 
-/* Converts the calculated values of all samples of the batch. The values of one metric have the same type, so that a
-   processor foresees which: one metric after the other takes half the time of one sample after the other. */
-static void zt__convert_values(const zt_profiler *profiler) {
-    const zt__batch *batch = &profiler->batch;
-    const zet_typed_value_t *values[ZT__BATCH];
-    double *rows[ZT__BATCH];
-    uint32_t reports[ZT__BATCH], g, m, tile, i, count = 0;
-    for (i = 0; i < batch->count; i++) {
-        if (batch->readings[i].outcome == ZT__READ) {
-            reports[count] = batch->readings[i].report;
-            rows[count] = batch->rows + (size_t)i * profiler->row_length;
-            memset(rows[count++], 0xff, profiler->row_length * sizeof **rows); /* NaN: what is not measured */
-        }
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
-        const zt__group *group = &batch->pass->groups[g];
-        for (i = 0; i < count; i++) {
-            values[i] = batch->values[g] + (size_t)reports[i] * group->metric_count * group->tiles;
-        }
-        for (tile = 0; tile < group->tiles; tile++) {
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                   : 1 + group->first_metric;
-            for (m = 0; m < group->metric_count; m++) {
-                for (i = 0; i < count; i++) {
-                    rows[i][column + m] = zt__value_of(&values[i][tile * group->metric_count + m]);
-                }
-            }
-        }
-    }
-}
-
-/* Completes the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__complete_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns, turn_ns, excess_ns;
-    uint32_t m, tile, i;
+    uint32_t g, m, tile, i;
+    memset(row, 0xff, profiler->row_length * sizeof *row); /* NaN: what is not measured */
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values =
+            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
+        for (tile = 0; tile < group->tiles; tile++) {
+            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                     : 1 + group->first_metric);
+            for (m = 0; m < group->metric_count; m++) {
+                to[m] = zt__value_of(values++);
+            }
+        }
+    }
 
     /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
        are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
@@ -13608,11 +13612,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
             }
         }
     }
-    zt__convert_values(profiler);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__complete_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
@@ -13685,7 +13688,6 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
         }
         if (probe->is_settled) {
             *place = probe->next;
-            queue->count--;
             zt__free_probe(profiler, probe);
         } else {
             last = probe;
@@ -13696,7 +13698,6 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
         queue->last = last;
     }
     queue->unread = queue->first;
-    queue->polled = queue->first;
 }
 
 /* Counts a list as one that ran although nobody has reported it. */
@@ -13755,8 +13756,8 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     visited.asked = visit->asked;
     visited.is_closed = to == ZT__RECORDING_CLOSED;
     visited.is_read = !recording->unread;
-    visited.was_reset =
-        visit->first && visited.is_read && !recording->has_run && recording->is_reported && recording->list;
+    visited.was_reset = visit->first && visited.is_read && !recording->has_run && recording->executions > 0 &&
+                        recording->list;
     visited.owes = recording->due > 0;
     visited.has_ended = recording->has_ended;
     visited.is_look_due = recording->is_look_due;
@@ -13780,7 +13781,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         break;
     case ZT__RECORDING_IS_VISITED_AGAIN:
         if (!visited.is_closed) {
-            /* If the rest is read later, it may run unreported in between. */
+            /* It is looked at until all is read, because it may run unreported in between; and while the query fails. */
             recording->is_look_due =
                 recording->has_ended || (recording->is_look_due && visited.asked == ZT__ASKED_IN_VAIN);
         }
@@ -13986,17 +13987,17 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
     return 1;
 }
 
-/* Returns whether a look was requested that no collection has made yet. With the mutex held. */
+/* Returns whether a look was requested that no collection has made yet, or may be in progress. With the mutex held. */
 static int zt__has_looks(const zt_profiler *profiler) {
     const zt__recording *recording = profiler->in_flight.first;
-    while (recording && !recording->is_look_due) {
+    while (recording && recording->state != ZT__RECORDING_READING && !recording->is_look_due) {
         recording = recording->next;
     }
     return recording != NULL;
 }
 
-/* Returns whether samples are on their way that were among the first `owed`. Those that are read and not counted, or of which
-   nothing shows when they end, may be. With the mutex held. */
+/* Returns whether one of the first `owed` samples may be uncollected. Those in no recording in flight, because they are read
+   and not counted, or nothing shows their end, may be. With the mutex held. */
 static int zt__awaits_samples(const zt_profiler *profiler, uint64_t owed) {
     const zt__recording *recording = profiler->awaited > 0 ? profiler->in_flight.first : NULL;
     uint64_t due = 0;
@@ -14422,9 +14423,9 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 /* In place of a time stamp that the device has not written. */
 #define ZT__NO_STAMP UINT64_MAX
 
-static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                   const char **call) {
-    ze_result_t result = zeEventQueryStatus(probe->event);
+static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                   zt__sample_times *times, const char **call) {
+    ze_result_t result = has_ended ? ZE_RESULT_SUCCESS : zeEventQueryStatus(probe->event);
     /* Atomic, because the list may run again unreported. */
     uint64_t end_ticks = probe->stamps ? zt__load(&probe->stamps[1]) : 0;
     (void)profiler;
@@ -14938,7 +14939,6 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
-        recording->count = 0;
         recording->chain = NULL;
     }
     memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
@@ -15050,7 +15050,6 @@ ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
         }
         recording->first = recording->last = recording->unread = NULL;
         recording->witness = recording->polled = NULL;
-        recording->count = 0;
         recording->is_look_due = recording->has_ended = recording->is_unordered = 0;
         zt__chain_recording(profiler, recording);
     }
@@ -15491,12 +15490,16 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
 /* Reports that all of config.max_probes are in use. */
 static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
+    const zt__probe *probe;
     const char *open = zt__name_open_region(profiler);
     uint32_t recorded = 0, open_count;
     zt__lock(&profiler->mutex);
     open_count = profiler->open_regions;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
-        recorded += recording->list && !recording->is_queue ? recording->count : 0;
+        probe = recording->list && !recording->is_queue ? recording->first : NULL;
+        for (; probe; probe = probe->next) {
+            recorded++;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {
@@ -15735,7 +15738,8 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
         not_ended = zt__drop_open_regions(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
-            if (recording && !recording->is_queue && (!recording->is_reported || recording->ran_unreported)) {
+            if (recording && !recording->is_queue &&
+                (recording->executions == 0 || recording->ran_unreported)) {
                 recording->is_look_due = 1; /* it may have run while it was read */
             }
             zt__close_recording(profiler, list);
@@ -15855,7 +15859,8 @@ static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, z
     if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
-    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue) {
+    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue &&
+        copy->overlap != ZT__OVERLAPS_MIXED) {
         ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
@@ -15879,7 +15884,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
-    int is_over, is_unread = 0;
+    int is_over, must_collect = 0;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
@@ -15903,10 +15908,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
             zt__request_look(profiler, recording);
         }
-        is_unread = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
+        must_collect = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
     }
     zt__unlock(&profiler->mutex);
-    return is_unread;
+    return must_collect;
 }
 
 /* Reads what is left of the last execution of a list. No mutex is held. */
@@ -15926,7 +15931,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__lock(&profiler->mutex);
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
-        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on &&
+            recording->overlap != ZT__OVERLAPS_MIXED) {
             zt__note_end(profiler, recording);
         }
     }
@@ -16006,16 +16012,15 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
-    recording->is_reported = 1;
     recording->has_ended = recording->has_run = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->is_due && probe->failures > 0) { /* it has ended before, and its data are late */
+        if (probe->is_due &&
+            probe->failures > 0) { /* it has ended before this execution, and its data are late */
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
         }
         probe->is_settled = 0;
-        probe->failing_since_ns = 0;
         probe->failures = 0;
         zt__store(&probe->submissions, probe->submissions + 1);
         if (probe->is_dropped) {
@@ -29385,11 +29390,12 @@ static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
            event->probe == probe;
 }
 
-static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                           const char **call) {
+static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                           zt__sample_times *times, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    (void)has_ended; /* it is known of the event of the probe alone */
     *call = "zeEventQueryStatus";
     if (probe->has_trail) { /* its own event follows, whatever happens to the other */
         result = zeEventQueryStatus(probe->event);
@@ -31227,14 +31233,15 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                     zt__store(&device->profiler->config.thread, 0);
                 }
                 zt__collect_what_runs(device->profiler);
+                is_locked = zt__lock_until(&device->profiler->collector,
+                                           zt__deadline(frame->tracer->wait_timeout_ns));
                 zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
+                zt__add_ended_entries(device->profiler);
                 zt__unlock(&device->profiler->mutex);
-                is_locked = zt__lock_until(&device->profiler->collector,
-                                           zt__deadline(frame->tracer->wait_timeout_ns));
-                zt__detach_profiler(device->profiler); /* while no other thread collects from it */
+                zt__detach_profiler(device->profiler);
                 if (is_locked) {
                     zt__unlock_timed(&device->profiler->collector);
                 }
@@ -31599,8 +31606,9 @@ typedef struct zt__selected_command {
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
 
-static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                      const char **call) {
+static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                      zt__sample_times *times, const char **call) {
+    (void)has_ended; /* the status of an event is asked before its time stamps */
     if (!times) {
         *call = "zeEventQueryStatus";
         return zeEventQueryStatus(probe->event);
@@ -42927,7 +42935,7 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 static int zt__has_ended(zt_profiler *profiler, const zt__running *region) {
     const char *call;
     ze_result_t result;
-    ZT__INTERNAL(result = region->way->read(profiler, region->probe, NULL, &call));
+    ZT__INTERNAL(result = region->way->read(profiler, region->probe, 0, NULL, &call));
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }
 
@@ -50685,4 +50693,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2fe262ba5c60c0c9 */
+/* Joined from src/ by src/join.py: 9b05e4eefac4d9e2 */

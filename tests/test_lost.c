@@ -403,22 +403,25 @@ static void test_overwritten_times(void **state) {
     zt_config config = config_of(w);
     config.groups = "";
     config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
-    for (uint32_t queues = 1; queues <= 2; queues++) {
+    for (uint32_t i = 0; i < 3; i++) {
         ze_command_queue_handle_t other = queue_of(w, COMPUTE, 0);
+        const ze_command_queue_handle_t queues[3][3] = {
+            {w->queue, w->queue, w->queue}, {w->queue, other, w->queue}, {w->queue, other, other}};
         zt_profiler *profiler = open_patiently(w, &config);
         ok(zeEventHostReset(gate));
         ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
         append(w, profiler, w->list, "again");
         ok(zeCommandListClose(w->list));
-        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
-        ok(zt_execute(profiler, queues == 1 ? w->queue : other, 1, &w->list, NULL));
+        ok(zt_execute(profiler, queues[i][0], 1, &w->list, NULL));
+        ok(zt_execute(profiler, queues[i][1], 1, &w->list, NULL));
         ok(zeEventHostSignal(gate));
         finish_queue(w);
         ok(zeCommandQueueSynchronize(other, A_WHILE));
-        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        ok(zt_execute(profiler, queues[i][2], 1, &w->list, NULL));
         finish_queue(w);
+        ok(zeCommandQueueSynchronize(other, A_WHILE));
         collect_all(profiler);
-        if (queues == 1)
+        if (i == 0)
             assert_counts(profiler, counted(3, 2, 1, 0, 0)); /* the queue was idle before the last one */
         else
             assert_counts(profiler, counted(3, 0, 3, 0, 0));

@@ -15,46 +15,28 @@
 
 static const double zt__two_to_64 = 18446744073709551616.0;
 
-/* Converts the calculated values of all samples of the batch. The values of one metric have the same type, so that a
-   processor foresees which: one metric after the other takes half the time of one sample after the other. */
-static void zt__convert_values(const zt_profiler *profiler) {
-    const zt__batch *batch = &profiler->batch;
-    const zet_typed_value_t *values[ZT__BATCH];
-    double *rows[ZT__BATCH];
-    uint32_t reports[ZT__BATCH], g, m, tile, i, count = 0;
-    for (i = 0; i < batch->count; i++) {
-        if (batch->readings[i].outcome == ZT__READ) {
-            reports[count] = batch->readings[i].report;
-            rows[count] = batch->rows + (size_t)i * profiler->row_length;
-            memset(rows[count++], 0xff, profiler->row_length * sizeof **rows); /* NaN: what is not measured */
-        }
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
-        const zt__group *group = &batch->pass->groups[g];
-        for (i = 0; i < count; i++) {
-            values[i] = batch->values[g] + (size_t)reports[i] * group->metric_count * group->tiles;
-        }
-        for (tile = 0; tile < group->tiles; tile++) {
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                   : 1 + group->first_metric;
-            for (m = 0; m < group->metric_count; m++) {
-                for (i = 0; i < count; i++) {
-                    rows[i][column + m] = zt__value_of(&values[i][tile * group->metric_count + m]);
-                }
-            }
-        }
-    }
-}
-
-/* Completes the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__complete_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns, turn_ns, excess_ns;
-    uint32_t m, tile, i;
+    uint32_t g, m, tile, i;
+    memset(row, 0xff, profiler->row_length * sizeof *row); /* NaN: what is not measured */
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values =
+            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
+        for (tile = 0; tile < group->tiles; tile++) {
+            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                     : 1 + group->first_metric);
+            for (m = 0; m < group->metric_count; m++) {
+                to[m] = zt__value_of(values++);
+            }
+        }
+    }
 
     /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
        are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
@@ -153,11 +135,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
             }
         }
     }
-    zt__convert_values(profiler);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__complete_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);

@@ -37,7 +37,6 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
         }
         if (probe->is_settled) {
             *place = probe->next;
-            queue->count--;
             zt__free_probe(profiler, probe);
         } else {
             last = probe;
@@ -48,7 +47,6 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
         queue->last = last;
     }
     queue->unread = queue->first;
-    queue->polled = queue->first;
 }
 
 /* Counts a list as one that ran although nobody has reported it. */
@@ -107,8 +105,8 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     visited.asked = visit->asked;
     visited.is_closed = to == ZT__RECORDING_CLOSED;
     visited.is_read = !recording->unread;
-    visited.was_reset =
-        visit->first && visited.is_read && !recording->has_run && recording->is_reported && recording->list;
+    visited.was_reset = visit->first && visited.is_read && !recording->has_run && recording->executions > 0 &&
+                        recording->list;
     visited.owes = recording->due > 0;
     visited.has_ended = recording->has_ended;
     visited.is_look_due = recording->is_look_due;
@@ -132,7 +130,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         break;
     case ZT__RECORDING_IS_VISITED_AGAIN:
         if (!visited.is_closed) {
-            /* If the rest is read later, it may run unreported in between. */
+            /* It is looked at until all is read, because it may run unreported in between; and while the query fails. */
             recording->is_look_due =
                 recording->has_ended || (recording->is_look_due && visited.asked == ZT__ASKED_IN_VAIN);
         }
@@ -338,17 +336,17 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
     return 1;
 }
 
-/* Returns whether a look was requested that no collection has made yet. With the mutex held. */
+/* Returns whether a look was requested that no collection has made yet, or may be in progress. With the mutex held. */
 static int zt__has_looks(const zt_profiler *profiler) {
     const zt__recording *recording = profiler->in_flight.first;
-    while (recording && !recording->is_look_due) {
+    while (recording && recording->state != ZT__RECORDING_READING && !recording->is_look_due) {
         recording = recording->next;
     }
     return recording != NULL;
 }
 
-/* Returns whether samples are on their way that were among the first `owed`. Those that are read and not counted, or of which
-   nothing shows when they end, may be. With the mutex held. */
+/* Returns whether one of the first `owed` samples may be uncollected. Those in no recording in flight, because they are read
+   and not counted, or nothing shows their end, may be. With the mutex held. */
 static int zt__awaits_samples(const zt_profiler *profiler, uint64_t owed) {
     const zt__recording *recording = profiler->awaited > 0 ? profiler->in_flight.first : NULL;
     uint64_t due = 0;

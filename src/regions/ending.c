@@ -41,7 +41,6 @@ ZT__PRIVATE void zt__destroy_probes(zt_profiler *profiler) {
     zt__lock(&profiler->mutex); /* other threads may end lists of other contexts meanwhile */
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
-        recording->count = 0;
         recording->chain = NULL;
     }
     memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
@@ -153,7 +152,6 @@ ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
         }
         recording->first = recording->last = recording->unread = NULL;
         recording->witness = recording->polled = NULL;
-        recording->count = 0;
         recording->is_look_due = recording->has_ended = recording->is_unordered = 0;
         zt__chain_recording(profiler, recording);
     }

@@ -17,9 +17,9 @@
 /* In place of a time stamp that the device has not written. */
 #define ZT__NO_STAMP UINT64_MAX
 
-static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                   const char **call) {
-    ze_result_t result = zeEventQueryStatus(probe->event);
+static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                   zt__sample_times *times, const char **call) {
+    ze_result_t result = has_ended ? ZE_RESULT_SUCCESS : zeEventQueryStatus(probe->event);
     /* Atomic, because the list may run again unreported. */
     uint64_t end_ticks = probe->stamps ? zt__load(&probe->stamps[1]) : 0;
     (void)profiler;

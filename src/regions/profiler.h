@@ -62,8 +62,10 @@ typedef enum zt__overlap {
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
        `times` is NULL; NOT_READY if it is not done; INVALID_SYNCHRONIZATION_OBJECT if what shows this was
-       taken away; else the result of the call that failed. */
-    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times, const char **call);
+       taken away; else the result of the call that failed. With `has_ended`, the device is known to be done with what
+       the library has appended: it need not be asked. */
+    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, int has_ended, zt__sample_times *times,
+                        const char **call);
     ze_result_t (*reset)(zt_profiler *profiler, zt__probe *probe, const char **call);
     int is_foreign; /* the device writes nothing that is the library's */
 } zt__way;
@@ -204,7 +206,7 @@ struct zt__probe {
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
     int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
-    int is_read;      /* in a queue: by the visit that is in progress */
+    int is_read;      /* in a queue: by the visit that is in progress, which clears is_due at its end */
     int is_settled;   /* all of the last execution was read, and reset */
     int is_dropped;   /* its commands are not all on the list: it has no sample */
     int shows_end;    /* `way->read` shows when the device is done with it */
@@ -283,20 +285,19 @@ struct zt__recording {
     zt__recording_state state;      /* changed only by zt__move_recording */
     zt__recording_state next_state; /* after SUBMITTING or READING */
     int is_queue;
-    int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
-    int has_run;      /* and a probe was seen to be of it, in one of the visits since */
-    int is_unordered;    /* some of its probes are */
-    zt__overlap overlap; /* of the last execution with those before it */
-    int ran_again;       /* it ran unreported, and not for the first time */
-    int ran_unreported;  /* it ran at all, and its list is counted as such */
-    uint32_t calls;      /* of the driver that are in progress with it */
-    uint32_t executions;
+    int has_run;      /* and at least one probe was seen to be of it. If none is, the list was reset unseen */
+    int is_unordered;        /* some of its probes are */
+    zt__overlap overlap;     /* of the last execution with those before it */
+    int ran_again;           /* it ran unreported, and not for the first time */
+    int ran_unreported;      /* it ran at all, and its list is counted as such */
+    uint32_t calls;          /* of the driver that are in progress with it */
+    uint64_t executions;     /* that zt_execute or a tracer has submitted */
     uint32_t visit;          /* the collection that has visited it last */
-    uint32_t count, due;     /* probes, and samples that they owe */
+    uint32_t due;            /* samples that its probes owe */
     zt__probe *first, *last; /* in the order in which they ended */
     zt__probe *unread;       /* the first that is not settled, or one before it */
     zt__probe *witness;      /* the last that shows its end and is in order, or NULL */

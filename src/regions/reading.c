@@ -99,8 +99,8 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     return ZT__DATA_REFUSED;
 }
 
-/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
-static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
+/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. `has_ended`: it has. */
+static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over, int has_ended,
                                   zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -112,7 +112,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (!probe->shows_end) {
         return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
     }
-    result = probe->way->read(profiler, probe, &reading->times, &reading->call);
+    result = probe->way->read(profiler, probe, has_ended, &reading->times, &reading->call);
     if (result == ZE_RESULT_SUCCESS) {
         return ZT__SEEN_ENDED;
     }
@@ -142,7 +142,7 @@ static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe
     if (recording->ran_again) {
         return ZT__OWED_AGAIN;
     }
-    return recording->is_reported || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
+    return recording->executions > 0 || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
 }
 
 /* Starts to fill the next reading of the batch. */
@@ -157,13 +157,13 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->region = probe->region;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
-    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
+    reading->submitted_ns = recording->executions > 0 ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution =
-        (recording->is_reported || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
+        (recording->executions > 0 || recording->is_queue) && recording->overlap == ZT__OVERLAPS_NONE;
     reading->times.list = recording->handle;
-    if (recording->is_reported) {
+    if (recording->executions > 0) {
         reading->origin.submitted_by = recording->thread;
-        reading->origin.executions = recording->executions;
+        reading->origin.executions = (uint32_t)recording->executions;
         reading->times.runs_on = recording->runs_on;
     }
     if (!probe->is_due) { /* nobody knows when it was submitted */
@@ -178,7 +178,8 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    int has_ended = visit->all_have_ended && !probe->is_unordered;
+    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, has_ended, reading);
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
     const char *call = NULL;
@@ -210,7 +211,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     }
     if (decision.cause == ZT_DROPPED_NEVER_RAN) {
         probe->is_dropped = 1;
-        reading->never_began = !recording->is_reported;
+        reading->never_began = recording->executions == 0;
     }
     is_settled = decision.next != ZT__NEXT_WAIT;
     if (decision.next == ZT__NEXT_RESET) {
@@ -233,6 +234,18 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         profiler->batch.count++;
     }
     return seen;
+}
+
+/* Returns whether all probes in order have ended, from `first` to `last`, because the first and the last of these have: two
+   queries in place of one for each. Those that never ran, because their list was reset unseen, are the first ones. */
+static int zt__have_all_ended(zt_profiler *profiler, zt__probe *first, zt__probe *last) {
+    const char *call;
+    while (first && first != last &&
+           (first->is_settled || first->needs_reset || !first->shows_end || first->is_unordered)) {
+        first = first->next;
+    }
+    return first && first != last && first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_SUCCESS &&
+           last->way->read(profiler, last, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -258,7 +271,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     zt__probe *probe = *polled;
     for (; recording->is_unordered && probe && result == ZE_RESULT_SUCCESS;) {
         if (probe->is_unordered && probe->shows_end) {
-            result = probe->way->read(profiler, probe, NULL, call);
+            result = probe->way->read(profiler, probe, 0, NULL, call);
             result = zt__without_event(recording, result);
         }
         if (result == ZE_RESULT_SUCCESS) {
@@ -267,7 +280,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     }
     *polled = probe;
     if (recording->witness && result == ZE_RESULT_SUCCESS) {
-        result = recording->witness->way->read(profiler, recording->witness, NULL, call);
+        result = recording->witness->way->read(profiler, recording->witness, 0, NULL, call);
     }
     return zt__without_event(recording, result);
 }
@@ -286,8 +299,8 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     visit->asked = zt__fails_for_long(probe) ? ZT__ASKED_FOR_LONG : ZT__ASKED_IN_VAIN;
 }
 
-/* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
-   it is behind that, and its list is still there. */
+/* Returns whether the device may not have begun a probe yet, although an execution has ended: the probe shows no end, is
+   behind the last that does, and its list was not reset. */
 static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
     return !probe->shows_end && recording->next_state != ZT__RECORDING_CLOSED &&
            (!recording->witness || probe->number > recording->witness->number);
@@ -307,8 +320,8 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
-            /* It may have run once more while it was read: then the events of those that were reset before show
-               it, and that of its last does not. So each is looked at. */
+            /* It may have run once more while it was read. Then probes that had been reset have signalled again, and
+               the last has not. So each is looked at. */
             result = ZE_RESULT_SUCCESS;
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
@@ -331,6 +344,8 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         recording->has_ended = 1;
     }
+    visit->all_have_ended = recording->witness && !visit->reads_front &&
+                            zt__have_all_ended(profiler, recording->unread, recording->witness);
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -346,6 +361,8 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
+    visit->all_have_ended = !visit->reads_front && visit->last->shows_end && !visit->last->is_unordered &&
+                            zt__have_all_ended(profiler, visit->first, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;

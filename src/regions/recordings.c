@@ -193,7 +193,7 @@ ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording
                            cause,
                            1,
                            0};
-    if (!recording->is_reported) {
+    if (recording->executions == 0) {
         missing.since_ns = probe->begun_ns;
     }
     zt__miss_in_phases(profiler, &probe->entry);
@@ -292,7 +292,6 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
         recording->first = probe;
     }
     recording->last = probe;
-    recording->count++;
     if (!recording->unread) {
         recording->unread = probe;
     }
@@ -318,7 +317,6 @@ ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *rec
     }
     zt__unchain(recording);
     recording->last = recording->unread = recording->witness = recording->polled = NULL;
-    recording->count = 0;
     recording->next = profiler->unused_recordings;
     profiler->unused_recordings = recording;
 }
@@ -402,7 +400,6 @@ static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) 
     while (recording->first && recording->first->is_settled) {
         zt__probe *probe = recording->first;
         recording->first = probe->next;
-        recording->count--;
         if (recording->unread == probe) {
             recording->unread = probe->next;
         }
@@ -470,15 +467,21 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
+    int can_add;
     zt__list *list = probe->list;
+    list->open_count++; /* keeps the record of the list while the mutex is unlocked */
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__miss_in_phases(profiler, &probe->entry);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
     zt__await_reading(profiler, list);
-    /* Its commands belong to the current recording, also after that has run. */
-    if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
+    /* Its commands belong to the current recording, also after that has run. One that is READING for so long that it is
+       not waited for cannot take it. */
+    can_add = list->current ? list->current->state != ZT__RECORDING_READING
+                            : has_commands && zt__prepare_recording(profiler, list);
+    list->open_count--;
+    if (has_commands && can_add) {
         zt__add_to_recording(list, probe);
         zt__chain_recording(profiler, list->current);
     } else {

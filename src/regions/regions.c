@@ -298,12 +298,16 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
 /* Reports that all of config.max_probes are in use. */
 static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
+    const zt__probe *probe;
     const char *open = zt__name_open_region(profiler);
     uint32_t recorded = 0, open_count;
     zt__lock(&profiler->mutex);
     open_count = profiler->open_regions;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
-        recorded += recording->list && !recording->is_queue ? recording->count : 0;
+        probe = recording->list && !recording->is_queue ? recording->first : NULL;
+        for (; probe; probe = probe->next) {
+            recorded++;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {

@@ -38,7 +38,8 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
         not_ended = zt__drop_open_regions(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
-            if (recording && !recording->is_queue && (!recording->is_reported || recording->ran_unreported)) {
+            if (recording && !recording->is_queue &&
+                (recording->executions == 0 || recording->ran_unreported)) {
                 recording->is_look_due = 1; /* it may have run while it was read */
             }
             zt__close_recording(profiler, list);

@@ -52,7 +52,8 @@ static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, z
     if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
-    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue) {
+    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue &&
+        copy->overlap != ZT__OVERLAPS_MIXED) {
         ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
@@ -76,7 +77,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
-    int is_over, is_unread = 0;
+    int is_over, must_collect = 0;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
@@ -100,10 +101,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
             zt__request_look(profiler, recording);
         }
-        is_unread = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
+        must_collect = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
     }
     zt__unlock(&profiler->mutex);
-    return is_unread;
+    return must_collect;
 }
 
 /* Reads what is left of the last execution of a list. No mutex is held. */
@@ -123,7 +124,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__lock(&profiler->mutex);
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
-        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on &&
+            recording->overlap != ZT__OVERLAPS_MIXED) {
             zt__note_end(profiler, recording);
         }
     }
@@ -203,16 +205,15 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
-    recording->is_reported = 1;
     recording->has_ended = recording->has_run = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->is_due && probe->failures > 0) { /* it has ended before, and its data are late */
+        if (probe->is_due &&
+            probe->failures > 0) { /* it has ended before this execution, and its data are late */
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
         }
         probe->is_settled = 0;
-        probe->failing_since_ns = 0;
         probe->failures = 0;
         zt__store(&probe->submissions, probe->submissions + 1);
         if (probe->is_dropped) {

@@ -187,11 +187,12 @@ static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
            event->probe == probe;
 }
 
-static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                           const char **call) {
+static ze_result_t zt__read_borrowed_event(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                           zt__sample_times *times, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    (void)has_ended; /* it is known of the event of the probe alone */
     *call = "zeEventQueryStatus";
     if (probe->has_trail) { /* its own event follows, whatever happens to the other */
         result = zeEventQueryStatus(probe->event);

@@ -48,8 +48,9 @@ typedef struct zt__selected_command {
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
 
-static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
-                                      const char **call) {
+static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, int has_ended,
+                                      zt__sample_times *times, const char **call) {
+    (void)has_ended; /* the status of an event is asked before its time stamps */
     if (!times) {
         *call = "zeEventQueryStatus";
         return zeEventQueryStatus(probe->event);

@@ -8,6 +8,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 #include "metrics/activation.h"
+#include "regions/adding.h"
 #include "regions/collecting.h"
 #include "regions/ending.h"
 #include "regions/names.h"
@@ -310,14 +311,15 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                     zt__store(&device->profiler->config.thread, 0);
                 }
                 zt__collect_what_runs(device->profiler);
+                is_locked = zt__lock_until(&device->profiler->collector,
+                                           zt__deadline(frame->tracer->wait_timeout_ns));
                 zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
+                zt__add_ended_entries(device->profiler);
                 zt__unlock(&device->profiler->mutex);
-                is_locked = zt__lock_until(&device->profiler->collector,
-                                           zt__deadline(frame->tracer->wait_timeout_ns));
-                zt__detach_profiler(device->profiler); /* while no other thread collects from it */
+                zt__detach_profiler(device->profiler);
                 if (is_locked) {
                     zt__unlock_timed(&device->profiler->collector);
                 }

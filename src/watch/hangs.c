@@ -24,7 +24,7 @@
 static int zt__has_ended(zt_profiler *profiler, const zt__running *region) {
     const char *call;
     ze_result_t result;
-    ZT__INTERNAL(result = region->way->read(profiler, region->probe, NULL, &call));
+    ZT__INTERNAL(result = region->way->read(profiler, region->probe, 0, NULL, &call));
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }
 
