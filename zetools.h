@@ -50582,8 +50582,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
        queue at once, any other when it is CLOSED, but one of a list of unknown kind, as below. The probe of a
        region that is dropped before its first command is free at once. Never used again are probes that cannot
-       be reset or queried for long, those of a dropped region for which there is no memory for a recording, and
-       those of a lost device.
+       be reset or queried for long, those of a dropped region that no recording takes, those of a lost device, and
+       those of lists that a process keeps after zt_auto has stopped.
 
        A recording has a state. After its creation zt__move_recording alone changes it, with the mutex held:
 
@@ -50635,8 +50635,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        memory, is left out:
 
        zt__open_probe        finds region, list and path, takes a probe from the pool, and ensures that the list
-                             has an OPEN recording. zt__append_begin then appends the begins of its queries
-       zt__end               appends the ends of its queries, the last of which signals its event
+                             has an OPEN recording. zt__append_begin then appends the begins of its queries,
+                             or a time stamp
+       zt__end               appends the ends of its queries, or a time stamp: the last one signals its event
        zt__add_region        adds the probe to the recording
        zt__submit_recording  moves the recording to SUBMITTING. Before that, zt_execute collects the execution
                              before
@@ -50644,8 +50645,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass, the batch
                              is calculated and counted
        zt__visit_one         moves the recording to READING
-       zt__visit_recording   visits the probes, if their events show that the execution has ended
-       zt__visit_probe       queries the event of a probe, reads its reports, and resets it
+       zt__visit_recording   visits the probes, if the event of the last shows that the execution has ended
+       zt__visit_probe       reads the reports of a probe, and resets it. Its event is queried only where those of
+                             the first and the last do not show that all have ended
        zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
        zt__leave_recording   moves the recording to READY, or where else zt__decide_recording says
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
@@ -50693,4 +50695,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9b05e4eefac4d9e2 */
+/* Joined from src/ by src/join.py: 5f571f92b12927c6 */
