@@ -12775,6 +12775,9 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
 /* Moves a recording to the end of its chain. */
 ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
 
+/* Returns how an execution overlaps with those of a recording that were not read. */
+ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const void *runs_on);
+
 /* Requests that the next visit looks whether a recording has run although nobody has reported that. */
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording);
 
@@ -12951,6 +12954,11 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
     } else if (chain != recording->chain) {
         zt__append_to_chain(chain, recording);
     }
+}
+
+ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const void *runs_on) {
+    int is_mixed = recording->overlap == ZT__OVERLAPS_MIXED || recording->runs_on != runs_on;
+    return is_mixed ? ZT__OVERLAPS_MIXED : ZT__OVERLAPS_IN_ORDER;
 }
 
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
@@ -13222,9 +13230,9 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         recording->has_ended = 1; /* what its probes do not show is over */
         return;                   /* it empties as it is read */
     }
+    /* What could not be reset is reset now. The others are looked at, because they may have run once more. */
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe
-                ->needs_reset) { /* it is reset now. The others are looked at, which may have run once more */
+        if (probe->needs_reset) {
             probe->is_settled = 0;
             recording->unread = recording->first;
             recording->is_look_due = 1;
@@ -13775,7 +13783,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         return;
     case ZT__RECORDING_IS_LOST:
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->overlap = ZT__OVERLAPS_MIXED;
+        recording->overlap = zt__overlap_with(recording, recording->runs_on);
         recording->is_look_due = recording->has_ended;
         to = ZT__RECORDING_DIRTY;
         break;
@@ -16000,13 +16008,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
                    recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
-    if (!overlaps) {
-        recording->overlap = ZT__OVERLAPS_NONE;
-    } else if (recording->runs_on != runs_on) {
-        recording->overlap = ZT__OVERLAPS_MIXED;
-    } else if (recording->overlap == ZT__OVERLAPS_NONE) {
-        recording->overlap = ZT__OVERLAPS_IN_ORDER;
-    }
+    recording->overlap = overlaps ? zt__overlap_with(recording, runs_on) : ZT__OVERLAPS_NONE;
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
@@ -16016,8 +16018,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->is_due &&
-            probe->failures > 0) { /* it has ended before this execution, and its data are late */
+        if (probe->is_due && probe->failures > 0) { /* it is of an earlier one, and its data are late */
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
         }
         probe->is_settled = 0;
@@ -50598,9 +50599,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        READING     the collector's alone; no       READY when all of it is read and reset; DIRTY when the driver
                    function of the application     cannot be asked for long; CLOSED when its list was reset
                    runs but its allocator          unseen; else back where it came from
-       DIRTY       several executions wrote to     SUBMITTING; READING when its queue or immediate list was found
-                   the same probes: the samples    idle: if all executions were on it, the last one is read;
-                   of all but the last are lost    CLOSED
+       DIRTY       several executions wrote to     SUBMITTING; CLOSED; READING when the queue or immediate list on
+                   the same probes: the samples    which all executions were is found idle: the last one is read.
+                   of all but the last are lost    If they were on several, nothing shows that all have ended
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
@@ -50695,4 +50696,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5f571f92b12927c6 */
+/* Joined from src/ by src/join.py: 99ebf1cd1c98804f */

@@ -124,7 +124,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         return;
     case ZT__RECORDING_IS_LOST:
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->overlap = ZT__OVERLAPS_MIXED;
+        recording->overlap = zt__overlap_with(recording, recording->runs_on);
         recording->is_look_due = recording->has_ended;
         to = ZT__RECORDING_DIRTY;
         break;

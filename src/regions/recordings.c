@@ -114,6 +114,11 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
     }
 }
 
+ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const void *runs_on) {
+    int is_mixed = recording->overlap == ZT__OVERLAPS_MIXED || recording->runs_on != runs_on;
+    return is_mixed ? ZT__OVERLAPS_MIXED : ZT__OVERLAPS_IN_ORDER;
+}
+
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
     if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
         recording->first) {
@@ -383,9 +388,9 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         recording->has_ended = 1; /* what its probes do not show is over */
         return;                   /* it empties as it is read */
     }
+    /* What could not be reset is reset now. The others are looked at, because they may have run once more. */
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe
-                ->needs_reset) { /* it is reset now. The others are looked at, which may have run once more */
+        if (probe->needs_reset) {
             probe->is_settled = 0;
             recording->unread = recording->first;
             recording->is_look_due = 1;

@@ -193,13 +193,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
                    recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
-    if (!overlaps) {
-        recording->overlap = ZT__OVERLAPS_NONE;
-    } else if (recording->runs_on != runs_on) {
-        recording->overlap = ZT__OVERLAPS_MIXED;
-    } else if (recording->overlap == ZT__OVERLAPS_NONE) {
-        recording->overlap = ZT__OVERLAPS_IN_ORDER;
-    }
+    recording->overlap = overlaps ? zt__overlap_with(recording, runs_on) : ZT__OVERLAPS_NONE;
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
@@ -209,8 +203,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->is_due &&
-            probe->failures > 0) { /* it has ended before this execution, and its data are late */
+        if (probe->is_due && probe->failures > 0) { /* it is of an earlier one, and its data are late */
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OVERWRITTEN);
         }
         probe->is_settled = 0;

@@ -24,9 +24,9 @@
        READING     the collector's alone; no       READY when all of it is read and reset; DIRTY when the driver
                    function of the application     cannot be asked for long; CLOSED when its list was reset
                    runs but its allocator          unseen; else back where it came from
-       DIRTY       several executions wrote to     SUBMITTING; READING when its queue or immediate list was found
-                   the same probes: the samples    idle: if all executions were on it, the last one is read;
-                   of all but the last are lost    CLOSED
+       DIRTY       several executions wrote to     SUBMITTING; CLOSED; READING when the queue or immediate list on
+                   the same probes: the samples    which all executions were is found idle: the last one is read.
+                   of all but the last are lost    If they were on several, nothing shows that all have ended
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
