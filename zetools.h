@@ -10362,6 +10362,13 @@ typedef enum zt__overlap {
     ZT__OVERLAPS_MIXED     /* nothing shows which execution a sample would be of: all are lost */
 } zt__overlap;
 
+/* What the event of the first probe of a recording shows. */
+typedef enum zt__first_shows {
+    ZT__FIRST_SHOWS_NOTHING,
+    ZT__FIRST_WAS_NEW, /* it had not signalled when the recording was submitted */
+    ZT__FIRST_HAS_RUN /* it has signalled since. So its list was not reset after it was appended: all have run */
+} zt__first_shows;
+
 /* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
@@ -10594,18 +10601,19 @@ struct zt__recording {
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
     int has_run;      /* and at least one probe was seen to be of it. If none is, the list was reset unseen */
-    int is_unordered;        /* some of its probes are */
-    zt__overlap overlap;     /* of the last execution with those before it */
-    int ran_again;           /* it ran unreported, and not for the first time */
-    int ran_unreported;      /* it ran at all, and its list is counted as such */
-    uint32_t calls;          /* of the driver that are in progress with it */
-    uint64_t executions;     /* that zt_execute or a tracer has submitted */
-    uint32_t visit;          /* the collection that has visited it last */
-    uint32_t due;            /* samples that its probes owe */
-    zt__probe *first, *last; /* in the order in which they ended */
-    zt__probe *unread;       /* the first that is not settled, or one before it */
-    zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
-    zt__probe *polled;       /* those before it that are not in order have ended */
+    int is_unordered;            /* some of its probes are */
+    zt__overlap overlap;         /* of the last execution with those before it */
+    zt__first_shows first_shows; /* of the last execution, or of the one that is about to be submitted */
+    int ran_again;               /* it ran unreported, and not for the first time */
+    int ran_unreported;          /* it ran at all, and its list is counted as such */
+    uint32_t calls;              /* of the driver that are in progress with it */
+    uint64_t executions;         /* that zt_execute or a tracer has submitted */
+    uint32_t visit;              /* the collection that has visited it last */
+    uint32_t due;                /* samples that its probes owe */
+    zt__probe *first, *last;     /* in the order in which they ended */
+    zt__probe *unread;           /* the first that is not settled, or one before it */
+    zt__probe *witness;          /* the last that shows its end and is in order, or NULL */
+    zt__probe *polled;           /* those before it that are not in order have ended */
 
     /* of the last execution */
     zt__path *phase; /* in which all of its probes are. NULL: not in one */
@@ -12160,6 +12168,9 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call);
 
+/* Returns whether the first probe of a recording is in order, and has not signalled. No mutex is held. */
+ZT__PRIVATE int zt__is_first_new(zt_profiler *profiler, const zt__recording *recording);
+
 /* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
                                 size_t size);
@@ -12396,16 +12407,11 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     return seen;
 }
 
-/* Returns whether all probes in order have ended, from `first` to `last`, because the first and the last of these have: two
-   queries in place of one for each. Those that never ran, because their list was reset unseen, are the first ones. */
-static int zt__have_all_ended(zt_profiler *profiler, zt__probe *first, zt__probe *last) {
+/* Returns whether the event of a probe shows that what is before it on an immediate list has ended. */
+static int zt__shows_all_before(zt_profiler *profiler, zt__probe *probe) {
     const char *call;
-    while (first && first != last &&
-           (first->is_settled || first->needs_reset || !first->shows_end || first->is_unordered)) {
-        first = first->next;
-    }
-    return first && first != last && first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_SUCCESS &&
-           last->way->read(profiler, last, 0, NULL, &call) == ZE_RESULT_SUCCESS;
+    return probe->shows_end && !probe->is_unordered && !probe->needs_reset &&
+           probe->way->read(profiler, probe, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -12422,6 +12428,13 @@ static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t
         return result;
     }
     return recording->unread ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT__PRIVATE int zt__is_first_new(zt_profiler *profiler, const zt__recording *recording) {
+    zt__probe *first = recording->first;
+    const char *call;
+    return first && first->shows_end && !first->is_unordered && !first->needs_reset &&
+           first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY;
 }
 
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
@@ -12495,6 +12508,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
+            recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
             recording->is_look_due = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
@@ -12504,8 +12518,11 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         recording->has_ended = 1;
     }
-    visit->all_have_ended = recording->witness && !visit->reads_front &&
-                            zt__have_all_ended(profiler, recording->unread, recording->witness);
+    if (recording->first_shows == ZT__FIRST_WAS_NEW &&
+        recording->first->way->read(profiler, recording->first, 0, NULL, &call) == ZE_RESULT_SUCCESS) {
+        recording->first_shows = ZT__FIRST_HAS_RUN;
+    }
+    visit->all_have_ended = recording->first_shows == ZT__FIRST_HAS_RUN;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -12521,8 +12538,8 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
-    visit->all_have_ended = !visit->reads_front && visit->last->shows_end && !visit->last->is_unordered &&
-                            zt__have_all_ended(profiler, visit->first, visit->last);
+    visit->all_have_ended =
+        !visit->reads_front && visit->first != visit->last && zt__shows_all_before(profiler, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;
@@ -13804,6 +13821,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     case ZT__RECORDING_IS_READ:
         recording->has_ended = recording->has_run = recording->ran_again = 0;
         recording->overlap = ZT__OVERLAPS_NONE;
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
         recording->polled = recording->first;
         to = ZT__RECORDING_READY;
     }
@@ -15855,16 +15873,20 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
+/* Returns whether a recording may have run although nobody has reported that. */
+static int zt__may_have_run(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
+}
+
 /* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
    probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
    or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
    executions that nobody has reported are looked for. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
-    int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && zt__may_have_run(copy))) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue &&
@@ -15892,7 +15914,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
-    int is_over, must_collect = 0;
+    int is_over, is_first_new = 0, must_collect = 0;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
@@ -15904,6 +15926,9 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         return 0;
     }
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
+    if (!is_over && zt__may_have_run(&copy)) {
+        ZT__INTERNAL(is_first_new = zt__is_first_new(profiler, &copy));
+    }
 
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle);
@@ -15912,6 +15937,9 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
         if (is_over && is_same) {
             zt__note_end(profiler, recording);
+        }
+        if (is_first_new && zt__may_have_run(recording) && recording->executions == copy.executions) {
+            recording->first_shows = ZT__FIRST_WAS_NEW;
         }
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
             zt__request_look(profiler, recording);
@@ -16009,6 +16037,9 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
     recording->overlap = overlaps ? zt__overlap_with(recording, runs_on) : ZT__OVERLAPS_NONE;
+    if (overlaps) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
+    }
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
@@ -50696,4 +50727,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 99ebf1cd1c98804f */
+/* Joined from src/ by src/join.py: 76c7af469bc0da05 */

@@ -644,6 +644,31 @@ static void test_recorded_anew_without_release(void **state) {
     check_work(w);
 }
 
+/* A list runs unreported, is reset and recorded, reset again before that has run, and recorded once more. The first event has
+   signalled, and so has the last: what is between never ran all the same. */
+static void test_recorded_anew_twice_after_a_run(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_probes(w, 8);
+    append(w, profiler, w->list, "before");
+    ok(zeCommandListClose(w->list));
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    finish_queue(w);
+    reset_list(w->list);
+    for (int i = 0; i < 3; i++)
+        append(w, profiler, w->list, "never");
+    reset_list(w->list);
+    append(w, profiler, w->list, "runs");
+    record_once(w, profiler, w->list, "runs");
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    finish_queue(w);
+    w->launches += 3;
+    collect_all(profiler);
+    expect(profiler, "runs", 2, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NEVER_RAN].count, 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count, 0);
+    check_work(w);
+}
+
 /* The same where executions overlap: each of them is counted. */
 static void test_recorded_anew_and_executed_too_soon(void **state) {
     world *w = *state;
@@ -1055,6 +1080,7 @@ int main(void) {
         TEST(test_reset_that_the_driver_refuses),
         TEST(test_reset_of_no_list),
         TEST(test_recorded_anew_without_release),
+        TEST(test_recorded_anew_twice_after_a_run),
         TEST(test_recorded_anew_and_executed_too_soon),
         TEST(test_recorded_anew_and_queried_in_vain),
         TEST(test_lists_run_by_other_means),

@@ -58,6 +58,13 @@ typedef enum zt__overlap {
     ZT__OVERLAPS_MIXED     /* nothing shows which execution a sample would be of: all are lost */
 } zt__overlap;
 
+/* What the event of the first probe of a recording shows. */
+typedef enum zt__first_shows {
+    ZT__FIRST_SHOWS_NOTHING,
+    ZT__FIRST_WAS_NEW, /* it had not signalled when the recording was submitted */
+    ZT__FIRST_HAS_RUN /* it has signalled since. So its list was not reset after it was appended: all have run */
+} zt__first_shows;
+
 /* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
 typedef struct zt__way {
     /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
@@ -290,18 +297,19 @@ struct zt__recording {
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
     int has_ended;    /* the device is done with the last execution, */
     int has_run;      /* and at least one probe was seen to be of it. If none is, the list was reset unseen */
-    int is_unordered;        /* some of its probes are */
-    zt__overlap overlap;     /* of the last execution with those before it */
-    int ran_again;           /* it ran unreported, and not for the first time */
-    int ran_unreported;      /* it ran at all, and its list is counted as such */
-    uint32_t calls;          /* of the driver that are in progress with it */
-    uint64_t executions;     /* that zt_execute or a tracer has submitted */
-    uint32_t visit;          /* the collection that has visited it last */
-    uint32_t due;            /* samples that its probes owe */
-    zt__probe *first, *last; /* in the order in which they ended */
-    zt__probe *unread;       /* the first that is not settled, or one before it */
-    zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
-    zt__probe *polled;       /* those before it that are not in order have ended */
+    int is_unordered;            /* some of its probes are */
+    zt__overlap overlap;         /* of the last execution with those before it */
+    zt__first_shows first_shows; /* of the last execution, or of the one that is about to be submitted */
+    int ran_again;               /* it ran unreported, and not for the first time */
+    int ran_unreported;          /* it ran at all, and its list is counted as such */
+    uint32_t calls;              /* of the driver that are in progress with it */
+    uint64_t executions;         /* that zt_execute or a tracer has submitted */
+    uint32_t visit;              /* the collection that has visited it last */
+    uint32_t due;                /* samples that its probes owe */
+    zt__probe *first, *last;     /* in the order in which they ended */
+    zt__probe *unread;           /* the first that is not settled, or one before it */
+    zt__probe *witness;          /* the last that shows its end and is in order, or NULL */
+    zt__probe *polled;           /* those before it that are not in order have ended */
 
     /* of the last execution */
     zt__path *phase; /* in which all of its probes are. NULL: not in one */

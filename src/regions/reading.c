@@ -236,16 +236,11 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     return seen;
 }
 
-/* Returns whether all probes in order have ended, from `first` to `last`, because the first and the last of these have: two
-   queries in place of one for each. Those that never ran, because their list was reset unseen, are the first ones. */
-static int zt__have_all_ended(zt_profiler *profiler, zt__probe *first, zt__probe *last) {
+/* Returns whether the event of a probe shows that what is before it on an immediate list has ended. */
+static int zt__shows_all_before(zt_profiler *profiler, zt__probe *probe) {
     const char *call;
-    while (first && first != last &&
-           (first->is_settled || first->needs_reset || !first->shows_end || first->is_unordered)) {
-        first = first->next;
-    }
-    return first && first != last && first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_SUCCESS &&
-           last->way->read(profiler, last, 0, NULL, &call) == ZE_RESULT_SUCCESS;
+    return probe->shows_end && !probe->is_unordered && !probe->needs_reset &&
+           probe->way->read(profiler, probe, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -262,6 +257,13 @@ static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t
         return result;
     }
     return recording->unread ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT__PRIVATE int zt__is_first_new(zt_profiler *profiler, const zt__recording *recording) {
+    zt__probe *first = recording->first;
+    const char *call;
+    return first && first->shows_end && !first->is_unordered && !first->needs_reset &&
+           first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY;
 }
 
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
@@ -335,6 +337,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
+            recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
             recording->is_look_due = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
@@ -344,8 +347,11 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         recording->has_ended = 1;
     }
-    visit->all_have_ended = recording->witness && !visit->reads_front &&
-                            zt__have_all_ended(profiler, recording->unread, recording->witness);
+    if (recording->first_shows == ZT__FIRST_WAS_NEW &&
+        recording->first->way->read(profiler, recording->first, 0, NULL, &call) == ZE_RESULT_SUCCESS) {
+        recording->first_shows = ZT__FIRST_HAS_RUN;
+    }
+    visit->all_have_ended = recording->first_shows == ZT__FIRST_HAS_RUN;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -361,8 +367,8 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
-    visit->all_have_ended = !visit->reads_front && visit->last->shows_end && !visit->last->is_unordered &&
-                            zt__have_all_ended(profiler, visit->first, visit->last);
+    visit->all_have_ended =
+        !visit->reads_front && visit->first != visit->last && zt__shows_all_before(profiler, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;

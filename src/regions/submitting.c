@@ -40,16 +40,20 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
+/* Returns whether a recording may have run although nobody has reported that. */
+static int zt__may_have_run(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
+}
+
 /* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
    probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
    or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
    executions that nobody has reported are looked for. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
-    int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && zt__may_have_run(copy))) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue &&
@@ -77,7 +81,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
-    int is_over, must_collect = 0;
+    int is_over, is_first_new = 0, must_collect = 0;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
@@ -89,6 +93,9 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         return 0;
     }
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
+    if (!is_over && zt__may_have_run(&copy)) {
+        ZT__INTERNAL(is_first_new = zt__is_first_new(profiler, &copy));
+    }
 
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle);
@@ -97,6 +104,9 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
         if (is_over && is_same) {
             zt__note_end(profiler, recording);
+        }
+        if (is_first_new && zt__may_have_run(recording) && recording->executions == copy.executions) {
+            recording->first_shows = ZT__FIRST_WAS_NEW;
         }
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
             zt__request_look(profiler, recording);
@@ -194,6 +204,9 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
     recording->overlap = overlaps ? zt__overlap_with(recording, runs_on) : ZT__OVERLAPS_NONE;
+    if (overlaps) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
+    }
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
