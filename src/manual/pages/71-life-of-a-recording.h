@@ -41,7 +41,9 @@
        A probe is in order if it ends after all that are before it on the list. An execution has ended when the
        last probe in order and all others have signalled, or when the queue that zt_execute is given is idle. A
        probe in order that has not signalled by then is on the list no more, because the list was reset in between:
-       its region is dropped, as never run. If no probe has signalled, the recording is closed.
+       its region is dropped, as never run. If no probe has signalled, the recording is closed. If the first probe
+       had not signalled when the recording was submitted, and has since, its list was not reset in between: all
+       probes in order have run, and are not queried one by one.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
        alone: no data is copied from its probe. If no event shows that the device is done with it, it is reset
@@ -72,8 +74,8 @@
                              is calculated and counted
        zt__visit_one         moves the recording to READING
        zt__visit_recording   visits the probes, if the event of the last shows that the execution has ended
-       zt__visit_probe       reads the reports of a probe, and resets it. Its event is queried only where those of
-                             the first and the last do not show that all have ended
+       zt__visit_probe       reads the reports of a probe, and resets it. Its event is queried only where that of the
+                             first probe does not show that all have run
        zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
        zt__leave_recording   moves the recording to READY, or where else zt__decide_recording says
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
