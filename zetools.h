@@ -12144,13 +12144,12 @@ ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
 typedef struct zt__visit {
     zt__recording *recording;
     zt__probe *first, *last; /* its probes that were not read, when the visit began */
-    int reads_front;    /* it is OPEN, and its list may be immediate: what has ended is read from the front */
-    int is_over;        /* of a queue: the device is done with all of it */
-    uint32_t counted;   /* samples that were read, and were counted as begun before */
-    int finds_run;      /* an execution that nobody has reported */
-    zt__asked asked;    /* whether the execution has ended */
-    int settles;        /* at least one probe */
-    int all_have_ended; /* all probes in order that show their ends */
+    int reads_front;  /* it is OPEN, and its list may be immediate: what has ended is read from the front */
+    int is_over;      /* of a queue: the device is done with all of it */
+    uint32_t counted; /* samples that were read, and were counted as begun before */
+    int finds_run;    /* an execution that nobody has reported */
+    zt__asked asked;  /* whether the execution has ended */
+    int settles;      /* at least one probe */
 } zt__visit;
 
 /* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may
@@ -12349,7 +12348,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    int has_ended = visit->all_have_ended && !probe->is_unordered;
+    int has_ended = recording->first_shows == ZT__FIRST_HAS_RUN && !probe->is_unordered;
     zt__seen seen = zt__look_at_probe(profiler, probe, is_over, has_ended, reading);
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
@@ -12405,13 +12404,6 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         profiler->batch.count++;
     }
     return seen;
-}
-
-/* Returns whether the event of a probe shows that what is before it on an immediate list has ended. */
-static int zt__shows_all_before(zt_profiler *profiler, zt__probe *probe) {
-    const char *call;
-    return probe->shows_end && !probe->is_unordered && !probe->needs_reset &&
-           probe->way->read(profiler, probe, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -12522,7 +12514,6 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         recording->first->way->read(profiler, recording->first, 0, NULL, &call) == ZE_RESULT_SUCCESS) {
         recording->first_shows = ZT__FIRST_HAS_RUN;
     }
-    visit->all_have_ended = recording->first_shows == ZT__FIRST_HAS_RUN;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -12538,8 +12529,6 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
-    visit->all_have_ended =
-        !visit->reads_front && visit->first != visit->last && zt__shows_all_before(profiler, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;
@@ -12899,6 +12888,9 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
     }
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
         recording->next_state = from;
+    }
+    if (to == ZT__RECORDING_OPEN || to == ZT__RECORDING_READY) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* it was read, or refused */
     }
     recording->state = to;
     zt__chain_recording(profiler, recording);
@@ -13821,7 +13813,6 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     case ZT__RECORDING_IS_READ:
         recording->has_ended = recording->has_run = recording->ran_again = 0;
         recording->overlap = ZT__OVERLAPS_NONE;
-        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
         recording->polled = recording->first;
         to = ZT__RECORDING_READY;
     }
@@ -15984,6 +15975,7 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     zt__await_reading(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
         zt__request_look(profiler, recording); /* as if nobody had reported it */
     } else if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
         recording->calls++;
@@ -50729,4 +50721,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 51ac3f9587862806 */
+/* Joined from src/ by src/join.py: 0018d4d14277575e */

@@ -646,9 +646,8 @@ static void test_recorded_anew_without_release(void **state) {
 
 /* A list runs unreported, is reset and recorded, reset again before that has run, and recorded once more. The first event has
    signalled, and so has the last: what is between never ran all the same, and its queries have old data. */
-static void test_recorded_anew_twice_after_a_run(void **state) {
+static void run_and_record_anew_twice(world *w, int is_refused_first) {
     enum { REGIONS = 6 };
-    world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     gpu.behave(SOFTGPU_STALE_REPLAY, 1);
     for (int i = 0; i < REGIONS; i++)
@@ -660,6 +659,11 @@ static void test_recorded_anew_twice_after_a_run(void **state) {
 
     append(w, profiler, w->list, "before");
     ok(zeCommandListClose(w->list));
+    if (is_refused_first) {
+        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
+                      ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
     execute_unprofiled(w, w->list);
     reset_list(w->list);
     for (int i = 0; i < 3; i++)
@@ -674,6 +678,15 @@ static void test_recorded_anew_twice_after_a_run(void **state) {
     expect(profiler, "runs", 2, 1);
     assert_int_equal(region_info(profiler, "never").count, 0);
     assert_int_equal(region_info(profiler, "never").dropped, 3);
+    gpu.behave(SOFTGPU_STALE_REPLAY, 0);
+    ok(zt_reset(profiler, w->list));
+    close_profiler(w, profiler);
+}
+
+static void test_recorded_anew_twice_after_a_run(void **state) {
+    world *w = *state;
+    run_and_record_anew_twice(w, 0);
+    run_and_record_anew_twice(w, 1);
     check_work(w);
 }
 

@@ -145,7 +145,6 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     case ZT__RECORDING_IS_READ:
         recording->has_ended = recording->has_run = recording->ran_again = 0;
         recording->overlap = ZT__OVERLAPS_NONE;
-        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
         recording->polled = recording->first;
         to = ZT__RECORDING_READY;
     }

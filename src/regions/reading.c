@@ -178,7 +178,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    int has_ended = visit->all_have_ended && !probe->is_unordered;
+    int has_ended = recording->first_shows == ZT__FIRST_HAS_RUN && !probe->is_unordered;
     zt__seen seen = zt__look_at_probe(profiler, probe, is_over, has_ended, reading);
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
@@ -234,13 +234,6 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         profiler->batch.count++;
     }
     return seen;
-}
-
-/* Returns whether the event of a probe shows that what is before it on an immediate list has ended. */
-static int zt__shows_all_before(zt_profiler *profiler, zt__probe *probe) {
-    const char *call;
-    return probe->shows_end && !probe->is_unordered && !probe->needs_reset &&
-           probe->way->read(profiler, probe, 0, NULL, &call) == ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -351,7 +344,6 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         recording->first->way->read(profiler, recording->first, 0, NULL, &call) == ZE_RESULT_SUCCESS) {
         recording->first_shows = ZT__FIRST_HAS_RUN;
     }
-    visit->all_have_ended = recording->first_shows == ZT__FIRST_HAS_RUN;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
@@ -367,8 +359,6 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = visit->first, *silent;
     uint32_t pending = 0, silent_count = 0;
-    visit->all_have_ended =
-        !visit->reads_front && visit->first != visit->last && zt__shows_all_before(profiler, visit->last);
     while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;

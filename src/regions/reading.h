@@ -11,13 +11,12 @@
 typedef struct zt__visit {
     zt__recording *recording;
     zt__probe *first, *last; /* its probes that were not read, when the visit began */
-    int reads_front;    /* it is OPEN, and its list may be immediate: what has ended is read from the front */
-    int is_over;        /* of a queue: the device is done with all of it */
-    uint32_t counted;   /* samples that were read, and were counted as begun before */
-    int finds_run;      /* an execution that nobody has reported */
-    zt__asked asked;    /* whether the execution has ended */
-    int settles;        /* at least one probe */
-    int all_have_ended; /* all probes in order that show their ends */
+    int reads_front;  /* it is OPEN, and its list may be immediate: what has ended is read from the front */
+    int is_over;      /* of a queue: the device is done with all of it */
+    uint32_t counted; /* samples that were read, and were counted as begun before */
+    int finds_run;    /* an execution that nobody has reported */
+    zt__asked asked;  /* whether the execution has ended */
+    int settles;      /* at least one probe */
 } zt__visit;
 
 /* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may

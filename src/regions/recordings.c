@@ -41,6 +41,9 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
         recording->next_state = from;
     }
+    if (to == ZT__RECORDING_OPEN || to == ZT__RECORDING_READY) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* it was read, or refused */
+    }
     recording->state = to;
     zt__chain_recording(profiler, recording);
 }

@@ -151,6 +151,7 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     zt__await_reading(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING;
         zt__request_look(profiler, recording); /* as if nobody had reported it */
     } else if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
         recording->calls++;
