@@ -252,13 +252,6 @@ static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t
     return recording->unread ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-ZT__PRIVATE int zt__is_first_new(zt_profiler *profiler, const zt__recording *recording) {
-    zt__probe *first = recording->first;
-    const char *call;
-    return first && first->shows_end && !first->is_unordered && !first->needs_reset &&
-           first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY;
-}
-
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call) {
     ze_result_t result =

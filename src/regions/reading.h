@@ -34,9 +34,6 @@ ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call);
 
-/* Returns whether the first probe of a recording is in order, and has not signalled. No mutex is held. */
-ZT__PRIVATE int zt__is_first_new(zt_profiler *profiler, const zt__recording *recording);
-
 /* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
                                 size_t size);

@@ -76,25 +76,35 @@ static int zt__may_have_front(const zt__recording *recording) {
            recording->list->kind == ZT__LIST_UNKNOWN;
 }
 
+/* Returns the first probe of a recording that may have run unreported, if its event shows whether it has. Else NULL. With
+   the mutex held. */
+static zt__probe *zt__first_to_ask(const zt__recording *recording) {
+    zt__probe *first = zt__may_have_run(recording) ? recording->first : NULL;
+    return first && first->shows_end && !first->is_unordered && !first->needs_reset ? first : NULL;
+}
+
 /* Notes whether the last execution of a list is over, and with `looks` requests a look at what nobody has reported.
    Returns whether to collect: it is over, or a look is due; with `waits`, also while it runs. No mutex is held. */
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
+    zt__probe *first = NULL;
     int is_over, is_first_new = 0, must_collect = 0;
+    const char *call;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         copy = *recording;
+        first = zt__first_to_ask(recording);
     }
     zt__unlock(&profiler->mutex);
     if (!recording) {
         return 0;
     }
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
-    if (!is_over && zt__may_have_run(&copy)) {
-        ZT__INTERNAL(is_first_new = zt__is_first_new(profiler, &copy));
+    if (!is_over && first) {
+        ZT__INTERNAL(is_first_new = first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY);
     }
 
     zt__lock(&profiler->mutex);
@@ -105,7 +115,8 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
         if (is_over && is_same) {
             zt__note_end(profiler, recording);
         }
-        if (is_first_new && zt__may_have_run(recording) && recording->executions == copy.executions) {
+        if (is_first_new && zt__first_to_ask(recording) == first &&
+            recording->executions == copy.executions) {
             recording->first_shows = ZT__FIRST_WAS_NEW;
         }
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {

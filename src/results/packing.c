@@ -549,7 +549,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
         }
     }
     zt__transfer_u32(packer, &device, ZT__MAX_PROFILERS);
-    if (zt__require(packer, path->depth == 1 || device == path->device)) {
+    if (zt__require(packer, path->depth == 1 || device == path->device) && packer->is_reading) {
         path->device = device;
     }
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
