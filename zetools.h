@@ -12771,6 +12771,9 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
 /* Moves a recording to the end of its chain. */
 ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
 
+/* Returns whether a recording may have run although nobody has reported that. */
+ZT__PRIVATE int zt__may_have_run(const zt__recording *recording);
+
 /* Returns how an execution overlaps with those of a recording that were not read. */
 ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const void *runs_on);
 
@@ -12865,6 +12868,10 @@ ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][
 };
 /* clang-format on */
 
+ZT__PRIVATE int zt__may_have_run(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
+}
+
 ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to) {
     zt__recording_state from = recording->state;
     ZT__INVARIANT(zt__recording_moves[from][to]);
@@ -12879,10 +12886,10 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
         recording->next_state = from;
     }
-    if (to == ZT__RECORDING_OPEN || to == ZT__RECORDING_READY) {
-        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* it was read, or refused */
-    }
     recording->state = to;
+    if (zt__may_have_run(recording)) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* the execution was read, or refused */
+    }
     zt__chain_recording(profiler, recording);
 }
 
@@ -12961,8 +12968,7 @@ ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const v
 }
 
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
-    if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
-        recording->first) {
+    if (zt__may_have_run(recording) && recording->first) {
         recording->is_look_due = 1;
         zt__chain_recording(profiler, recording);
     }
@@ -13313,8 +13319,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
-    int can_add;
     zt__list *list = probe->list;
+    int can_add;
     list->open_count++; /* keeps the record of the list while the mutex is unlocked */
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__miss_in_phases(profiler, &probe->entry);
@@ -13783,7 +13789,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     case ZT__RECORDING_IS_LOST:
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->overlap = zt__overlap_with(recording, recording->runs_on);
-        recording->is_look_due = recording->has_ended;
+        recording->is_look_due = 0;
         to = ZT__RECORDING_DIRTY;
         break;
     case ZT__RECORDING_IS_VISITED_AGAIN:
@@ -15854,11 +15860,6 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Returns whether a recording may have run although nobody has reported that. */
-static int zt__may_have_run(const zt__recording *recording) {
-    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
-}
-
 /* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
    probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
    or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
@@ -15903,7 +15904,8 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
     zt__probe *first = NULL;
-    int is_over, is_first_new = 0, must_collect = 0;
+    int is_over, must_collect = 0;
+    ze_result_t result;
     const char *call;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
@@ -15918,19 +15920,18 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
     if (!is_over && first) {
-        ZT__INTERNAL(is_first_new = first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY);
+        ZT__INTERNAL(result = first->way->read(profiler, first, 0, NULL, &call));
+        first = result == ZE_RESULT_NOT_READY ? first : NULL;
     }
 
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle);
     recording = zt__find_recording(profiler, handle);
     if (recording) {
-        int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
-        if (is_over && is_same) {
+        int is_same = recording->executions == copy.executions;
+        if (is_over && is_same && zt__is_on_its_way(recording)) {
             zt__note_end(profiler, recording);
-        }
-        if (is_first_new && zt__first_to_ask(recording) == first &&
-            recording->executions == copy.executions) {
+        } else if (!is_over && is_same && first && zt__first_to_ask(recording) == first) {
             recording->first_shows = ZT__FIRST_WAS_NEW;
         }
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
@@ -50722,4 +50723,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2dcaea2ed70cdf54 */
+/* Joined from src/ by src/join.py: 4bdb9f1fe49d94a5 */

@@ -28,6 +28,7 @@ END
 done
 
 sed -i 's/^==== //' "$log.all"
-cat "$log.all" "$log.failures"
+cat "$log.all"
+awk '!seen[$0]++' "$log.failures" # a goal of goals has repeated them
 awk '{ passed += $(NF - 3); failed += $(NF - 1) }
      END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 }' "$log.all"

@@ -3,8 +3,7 @@
 # Usage: tests/run-tests.sh [VARIANT...] [-- PROGRAM...]     default: plain, every program that was built for the variant
 # Each program's output is in build/logs/VARIANT/PROGRAM.log; that of a failing one is printed. build/logs/VARIANT/seconds
 # has how long each took. What has failed is named again at the end, in lines `failed: VARIANT PROGRAM: ...`. The last
-# line is the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing
-# counts as failed.
+# line is the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing counts as failed.
 #
 # A variant is a directory of programs and what is put before them on the command line. VARIANT-SUITE runs on the loader
 # of another Debian suite, any other on the one of this system. windows is for tests/run-windows.sh.

@@ -125,7 +125,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     case ZT__RECORDING_IS_LOST:
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->overlap = zt__overlap_with(recording, recording->runs_on);
-        recording->is_look_due = recording->has_ended;
+        recording->is_look_due = 0;
         to = ZT__RECORDING_DIRTY;
         break;
     case ZT__RECORDING_IS_VISITED_AGAIN:

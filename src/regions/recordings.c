@@ -27,6 +27,10 @@ ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][
 };
 /* clang-format on */
 
+ZT__PRIVATE int zt__may_have_run(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
+}
+
 ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to) {
     zt__recording_state from = recording->state;
     ZT__INVARIANT(zt__recording_moves[from][to]);
@@ -41,10 +45,10 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
         recording->next_state = from;
     }
-    if (to == ZT__RECORDING_OPEN || to == ZT__RECORDING_READY) {
-        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* it was read, or refused */
-    }
     recording->state = to;
+    if (zt__may_have_run(recording)) {
+        recording->first_shows = ZT__FIRST_SHOWS_NOTHING; /* the execution was read, or refused */
+    }
     zt__chain_recording(profiler, recording);
 }
 
@@ -123,8 +127,7 @@ ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const v
 }
 
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
-    if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
-        recording->first) {
+    if (zt__may_have_run(recording) && recording->first) {
         recording->is_look_due = 1;
         zt__chain_recording(profiler, recording);
     }
@@ -475,8 +478,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
-    int can_add;
     zt__list *list = probe->list;
+    int can_add;
     list->open_count++; /* keeps the record of the list while the mutex is unlocked */
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__miss_in_phases(profiler, &probe->entry);

@@ -18,6 +18,9 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
 /* Moves a recording to the end of its chain. */
 ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
 
+/* Returns whether a recording may have run although nobody has reported that. */
+ZT__PRIVATE int zt__may_have_run(const zt__recording *recording);
+
 /* Returns how an execution overlaps with those of a recording that were not read. */
 ZT__PRIVATE zt__overlap zt__overlap_with(const zt__recording *recording, const void *runs_on);
 

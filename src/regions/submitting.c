@@ -40,11 +40,6 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Returns whether a recording may have run although nobody has reported that. */
-static int zt__may_have_run(const zt__recording *recording) {
-    return recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY;
-}
-
 /* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
    probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
    or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
@@ -89,7 +84,8 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
                             ze_command_list_handle_t handle, int waits, int looks) {
     zt__recording *recording, copy;
     zt__probe *first = NULL;
-    int is_over, is_first_new = 0, must_collect = 0;
+    int is_over, must_collect = 0;
+    ze_result_t result;
     const char *call;
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
@@ -104,19 +100,18 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
     if (!is_over && first) {
-        ZT__INTERNAL(is_first_new = first->way->read(profiler, first, 0, NULL, &call) == ZE_RESULT_NOT_READY);
+        ZT__INTERNAL(result = first->way->read(profiler, first, 0, NULL, &call));
+        first = result == ZE_RESULT_NOT_READY ? first : NULL;
     }
 
     zt__lock(&profiler->mutex);
     zt__find_list_at_rest(profiler, handle);
     recording = zt__find_recording(profiler, handle);
     if (recording) {
-        int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
-        if (is_over && is_same) {
+        int is_same = recording->executions == copy.executions;
+        if (is_over && is_same && zt__is_on_its_way(recording)) {
             zt__note_end(profiler, recording);
-        }
-        if (is_first_new && zt__first_to_ask(recording) == first &&
-            recording->executions == copy.executions) {
+        } else if (!is_over && is_same && first && zt__first_to_ask(recording) == first) {
             recording->first_shows = ZT__FIRST_WAS_NEW;
         }
         if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
