@@ -180,8 +180,10 @@ void *pass_much_time(void *is_over) {
     return NULL;
 }
 
+/* The device's clock is held with the host's: else a pair of both would be wrong by how long this thread then waits. */
 void hold_time(int held) {
     atomic_store(&time_held, held ? monotonic_ns() : 0);
+    gpu.hold_time(held);
 }
 
 static int advanced_clock(clockid_t clock, struct timespec *now) {

@@ -111,6 +111,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
     X(pass_time)                                                                                             \
+    X(hold_time)                                                                                             \
     X(get_stamped)                                                                                           \
     X(give_samples)                                                                                          \
     X(list_registers)                                                                                        \

@@ -374,6 +374,17 @@ void softgpu_pass_time(uint64_t nanoseconds) {
     atomic_fetch_add(&time_passed, nanoseconds);
 }
 
+static _Atomic uint64_t time_held; /* without what has passed by softgpu_pass_time. 0: it is not held */
+
+void softgpu_hold_time(int held) {
+    atomic_store(&time_held, held ? sg_now() - atomic_load(&time_passed) : 0);
+}
+
+uint64_t sg_shown_now(void) {
+    uint64_t held = atomic_load(&time_held);
+    return held ? held + atomic_load(&time_passed) : sg_now();
+}
+
 /* A clock apart from the device's. */
 typedef struct own_clock {
     _Atomic uint32_t bits; /* 0: it is the device's */
@@ -526,6 +537,7 @@ void softgpu_reset(void) {
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);
     atomic_store(&time_passed, 0);
+    softgpu_hold_time(0);
     softgpu_set_metric_clock(0, 0);
     softgpu_set_kernel_clock(0, 0);
     softgpu_set_devices(1, 0);

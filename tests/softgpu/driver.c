@@ -475,7 +475,7 @@ ze_result_t sg_zeDeviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t *
     SG_NEED_HANDLE(sg_device_of(handle));
     SG_NEED_POINTER(host);
     SG_NEED_POINTER(device_ticks);
-    *host = sg_now();
+    *host = sg_shown_now();
     *device_ticks = sg_ticks_at(*host);
     return ZE_RESULT_SUCCESS;
 }

@@ -691,7 +691,7 @@ ze_result_t sg_zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_handle_t gr
     SG_NEED_HANDLE(sg_group_of(group));
     SG_NEED_POINTER(global);
     SG_NEED_POINTER(metric);
-    uint64_t now = sg_now();
+    uint64_t now = sg_shown_now();
     *metric = sg_metric_ticks_at(now);
     *global = of_host ? now : sg_ticks_at(now);
     return ZE_RESULT_SUCCESS;

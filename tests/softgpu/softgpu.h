@@ -188,6 +188,7 @@ bool sg_costs_are_real(void);
 
 uint64_t sg_read_clock(clockid_t clock);
 uint64_t sg_now(void);
+uint64_t sg_shown_now(void); /* what calls return: a test may hold it */
 uint64_t sg_ticks_at(uint64_t nanoseconds);
 uint32_t sg_timestamp_bits(void);
 uint64_t sg_ticks_per_second(void);

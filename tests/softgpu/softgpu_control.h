@@ -241,6 +241,10 @@ void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
  * longer. */
 void softgpu_pass_time(uint64_t nanoseconds);
 
+/* Not 0: the clocks that calls return stand still, but for softgpu_pass_time, as a test holds the host's. Time stamps
+ * of commands go on. */
+void softgpu_hold_time(int held);
+
 /* The device's own account, since it was loaded, of commands that signal an event with time stamps. */
 typedef struct softgpu_stamped {
     uint64_t commands;
