@@ -64,8 +64,14 @@ static void finish_and_collect(night *n) {
     ok(zt_collect(n->profiler, 0));
 }
 
-/* A kernel that runs while its clock begins anew, which is less than a step ahead. The time that passes is that until
-   there, and its begin moves with it: it stays before the turn by as long as it has run. */
+/* Returns whether the kernels' clock begins anew soon, but not so soon that this thread may be too late for it. */
+static int is_turn_near(const night *n) {
+    uint64_t left = ticks_to_turn(n->w);
+    return left >= TICKS_OF(STEP_NS / 2) && left < TICKS_OF(2 * STEP_NS);
+}
+
+/* A kernel that runs while its clock begins anew. The time that passes is that until there, and its begin moves with
+   it: it stays before the turn by as long as it has run. */
 static void launch_across_turn(night *n) {
     enum { LEAST_TICKS = 100 };
     memset(n->rig.words, 0, WORDS * sizeof *n->rig.words);
@@ -84,7 +90,7 @@ static void run_step(night *n, int step) {
     uint64_t last = n->launches + n->launches_of_step;
     n->began_ns[step] = now_ns();
     ZT_PHASE("step") {
-        if (ticks_to_turn(n->w) < TICKS_OF(STEP_NS) && n->launches < last)
+        if (is_turn_near(n) && n->launches < last)
             launch_across_turn(n);
         while (n->launches < last) {
             for (int i = 0; i < AT_ONCE && n->launches < last; i++, n->launches++)
