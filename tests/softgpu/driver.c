@@ -154,6 +154,8 @@ void sg_at_unload(void (*function)(void)) {
 }
 
 __attribute__((destructor)) static void unload(void) {
+    if (sg_process_ends())
+        return;
     sg_debug_unload();
     for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
         sg_root_stop(&roots[i]);

@@ -47,6 +47,21 @@ static void remove_loaded(void) {
     loaded_count = 0;
 }
 
+static bool process_ends;
+
+bool sg_process_ends(void) {
+    return process_ends;
+}
+
+BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID is_end_of_process) {
+    (void)library;
+    if (reason == DLL_PROCESS_DETACH && is_end_of_process) {
+        process_ends = true;
+        remove_loaded();
+    }
+    return TRUE;
+}
+
 void *sg_open_library(const uint8_t *binary, size_t size, int *file) {
     char directory[MAX_PATH - 20], path[MAX_PATH];
     char(*more)[MAX_PATH] = realloc(loaded_files, (loaded_count + 1) * sizeof *more);
