@@ -12312,13 +12312,24 @@ static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe
     return recording->executions > 0 || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
 }
 
-/* Starts to fill the next reading of the batch. */
+/* Starts to fill the next reading of the batch. Its fields are cleared one by one: for a whole reading, compilers choose an
+   instruction that takes longer than the rest of a visit. */
 static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording *recording,
                                       const zt__probe *probe) {
     zt__batch *batch = &profiler->batch;
     zt__reading *reading = &batch->readings[batch->count];
-    memset(reading, 0, sizeof *reading);
     batch->pass = &profiler->passes[probe->pass];
+    reading->outcome = ZT__NO_SAMPLE;
+    reading->cause = ZT_CAUSE_COUNT;
+    reading->entry = NULL;
+    reading->outer_phase = NULL;
+    reading->never_began = reading->is_unreported = 0;
+    reading->launch_error_ns = 0;
+    reading->report = 0;
+    reading->result = ZE_RESULT_SUCCESS;
+    reading->call = NULL;
+    memset(&reading->times, 0, sizeof reading->times);
+    reading->begin_ns = reading->end_ns = 0;
     reading->owed = zt__what_is_owed(recording, probe);
     reading->path = probe->path;
     reading->region = probe->region;
@@ -50723,4 +50734,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4bdb9f1fe49d94a5 */
+/* Joined from src/ by src/join.py: 2f0732b963aaeff9 */
