@@ -4,6 +4,8 @@
 #include "fixture.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -414,6 +416,45 @@ static void test_never_ended(void **state) {
     run(w, profiler, "after them");
     collect_all(profiler);
     expect_parent(profiler, "after them", NULL);
+    check_work(w);
+}
+
+typedef struct opener {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    sem_t is_open, may_end;
+} opener;
+
+static void *open_and_wait(void *argument) {
+    opener *o = argument;
+    zt_region region = zt_begin(o->profiler, o->list, "open elsewhere");
+    sem_post(&o->is_open);
+    sem_wait(&o->may_end);
+    launch(o->w, o->list);
+    zt_end(&region);
+    return NULL;
+}
+
+/* Nor does it wait for those of other threads. */
+static void test_open_on_another_thread(void **state) {
+    world *w = *state;
+    opener o = {.w = w, .profiler = open_default(w)};
+    pthread_t thread;
+    create_immediate(w, &o.list);
+    assert_int_equal(sem_init(&o.is_open, 0, 0) | sem_init(&o.may_end, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_wait, &o), 0);
+    sem_wait(&o.is_open);
+    run(w, o.profiler, "here");
+    ok(zt_collect(o.profiler, A_WHILE));
+    assert_counts(o.profiler, counted(1, 1, 0, 0, 0));
+    sem_post(&o.may_end);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    finish_immediate(w, o.list);
+    collect_all(o.profiler);
+    assert_counts(o.profiler, counted(2, 2, 0, 0, 0));
+    ok(zt_release(o.profiler, o.list));
+    ok(zeCommandListDestroy(o.list));
     check_work(w);
 }
 
@@ -829,6 +870,7 @@ int main(void) {
         TEST(test_nested_very_deeply),
         TEST(test_more_paths_than_are_kept),
         TEST(test_never_ended),
+        TEST(test_open_on_another_thread),
         TEST(test_overlapping),
         TEST(test_overlapping_itself),
         TEST(test_in_flight),
