@@ -1,4 +1,4 @@
-/* How many mutexes the thread of the application locks in a traced launch that is measured by its event. */
+/* How many mutexes the thread of the application locks, or tries to, in a traced launch that is measured. */
 #include <pthread.h>
 
 static __thread int locks_taken;
@@ -8,11 +8,18 @@ static int counted_lock(pthread_mutex_t *mutex) {
     return pthread_mutex_lock(mutex);
 }
 
+static int counted_try(pthread_mutex_t *mutex) {
+    locks_taken++;
+    return pthread_mutex_trylock(mutex);
+}
+
 #define pthread_mutex_lock counted_lock
+#define pthread_mutex_trylock counted_try
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
 #include "meet.h"
 #undef pthread_mutex_lock
+#undef pthread_mutex_trylock
 
 #include <stdlib.h>
 
@@ -66,6 +73,38 @@ static void test_locks_of_a_launch(void **state) {
     expect_few_locks_on((world *)*state, 0);
 }
 
+static void expect_few_locks_on_a_recorded_list(world *w, const char *groups) {
+    zt_config config = config_of(w);
+    zt_profiler *profiler = NULL;
+    ze_command_list_handle_t list;
+    config.groups = groups;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ok(zt_trace_start(profiler, NULL));
+    create_list(w, &list);
+    for (int i = 0; i < LAUNCHES; i++) {
+        locks_taken = 0;
+        launch(w, list);
+        if (i > 0)
+            assert_in_range(locks_taken, 1, MOST_WITH_EVENT);
+    }
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL));
+    finish_queue(w);
+    collect_all(profiler);
+    assert_int_equal(zt_get_info(profiler).launches.measured, LAUNCHES);
+    ok(zeCommandListDestroy(list));
+    zt_close(profiler);
+    check_work(w);
+}
+
+static void test_locks_of_a_launch_on_a_recorded_list(void **state) {
+    expect_few_locks_on_a_recorded_list((world *)*state, "");
+}
+
+static void test_locks_of_a_launch_with_metrics(void **state) {
+    expect_few_locks_on_a_recorded_list((world *)*state, "ComputeBasic");
+}
+
 static void test_locks_of_a_launch_in_order(void **state) {
     world *w = *state;
     need_in_order_lists(w);
@@ -76,6 +115,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_locks_of_a_launch),
         TEST(test_locks_of_a_launch_in_order),
+        TEST(test_locks_of_a_launch_on_a_recorded_list),
+        TEST(test_locks_of_a_launch_with_metrics),
     };
     return cmocka_run_group_tests_name("tests", tests, start_traced, NULL);
 }
