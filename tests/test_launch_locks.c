@@ -56,13 +56,17 @@ static void expect_few_locks(world *w, zt_profiler *profiler, uint32_t flags, in
     finish_and_destroy(w, list);
 }
 
-static void expect_few_locks_on(world *w, uint32_t flags) {
-    zt_trace_config times = {0};
+static zt_profiler *open_traced(world *w, const char *groups) {
     zt_config config = config_of(w);
     zt_profiler *profiler = NULL;
-    config.groups = "";
+    config.groups = groups;
     ok(zt_open(w->context, w->device, &config, &profiler));
-    ok(zt_trace_start(profiler, &times));
+    ok(zt_trace_start(profiler, NULL));
+    return profiler;
+}
+
+static void expect_few_locks_on(world *w, uint32_t flags) {
+    zt_profiler *profiler = open_traced(w, "");
     expect_few_locks(w, profiler, flags, 0);
     expect_few_locks(w, profiler, flags, 1);
     zt_close(profiler);
@@ -74,12 +78,8 @@ static void test_locks_of_a_launch(void **state) {
 }
 
 static void expect_few_locks_on_a_recorded_list(world *w, const char *groups) {
-    zt_config config = config_of(w);
-    zt_profiler *profiler = NULL;
+    zt_profiler *profiler = open_traced(w, groups);
     ze_command_list_handle_t list;
-    config.groups = groups;
-    ok(zt_open(w->context, w->device, &config, &profiler));
-    ok(zt_trace_start(profiler, NULL));
     create_list(w, &list);
     for (int i = 0; i < LAUNCHES; i++) {
         locks_taken = 0;

@@ -9,10 +9,10 @@
 #define SG_HAS_SIGNALS 0       /* kernels cannot be interrupted: no sampling of instructions, no debugging */
 #define SG_HAS_THREAD_EVENTS 0 /* page faults and context switches of a thread */
 #define sg_free_aligned _aligned_free
-
-/* Whether the process ends. Windows has stopped all other threads by then, with the mutexes that they held. */
-bool sg_process_ends(void);
 #define sg_cpu_time(thread, clock) windows_cpu_time(thread)
+
+/* Returns whether the process ends. Windows has stopped all other threads by then, with the mutexes that they held. */
+bool sg_process_ends(void);
 #else
 #define SG_HAS_SIGNALS 1
 #define SG_HAS_THREAD_EVENTS 1
